@@ -122,16 +122,30 @@ static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
 		k->targets.at[i] = 0;
 }
 
-/* the first record of a part, whose words begin at `to`; how many */
+/*
+ * The first record of a part, whose words begin at `to`; how many. Bits that
+ * are not written yet are written with it: they were of the last epoch.
+ */
 static unsigned begin_part(const struct tracer *t, uint64_t *to)
 {
+	uint64_t bits = *word(t, TRACE_PAGE_BITS);
+
 	to[0] = ring_head(RING_PART, RING_BEGIN_WORDS - 1,
 			   *word(t, TRACE_PAGE_THREAD));
-	to[1] = 1;
+	to[1] = bits ? bits : 1;
 	to[2] = now();
 	to[3] = cpu();
 	to[4] = ring_of(t)->epoch;
 	return RING_BEGIN_WORDS;
+}
+
+/* the words up to there are written, and no bits are left: a process that is
+   killed in between loses them, but writes none twice */
+static void put_down(const struct tracer *t, uint64_t *end)
+{
+	*word(t, TRACE_PAGE_BITS) = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)end;
 }
 
 static void open_part(const struct tracer *t)
@@ -150,7 +164,7 @@ static void open_part(const struct tracer *t)
 	k->thread[k->filled % RING_PARTS] =
 		(uint32_t)*word(t, TRACE_PAGE_THREAD);
 	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + RING_PART_WORDS);
-	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)(to + begin_part(t, to));
+	put_down(t, to + begin_part(t, to));
 }
 
 static void hand_over(const struct tracer *t)
@@ -180,15 +194,6 @@ static uint64_t *take(const struct tracer *t, unsigned n)
 	return (void *)(uintptr_t)next;
 }
 
-/* the words up to there are written, and no bits are left: a process that is
-   killed in between loses them, but writes none twice */
-static void put_down(const struct tracer *t, uint64_t *end)
-{
-	*word(t, TRACE_PAGE_BITS) = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)end;
-}
-
 static void flush(const struct tracer *t)
 {
 	uint64_t *to;
@@ -201,6 +206,9 @@ static void flush(const struct tracer *t)
 		*word(t, TRACE_PAGE_BITS) = 1;
 		return;
 	}
+	/* a part has begun with it */
+	if (*word(t, TRACE_PAGE_BITS) < RING_FULL)
+		return;
 	*to = *word(t, TRACE_PAGE_BITS);
 	put_down(t, to + 1);
 }

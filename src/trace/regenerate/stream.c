@@ -25,7 +25,7 @@ static void read_time(struct stream *s)
 	const struct trace_part *p = s->part;
 
 	if (p->nrecord && p->record[0].kind == RING_PART &&
-	    !p->record[0].at_bit && p->record[0].nword > PART_TIME)
+	    p->record[0].nword > PART_TIME)
 		s->time = p->record[0].word[PART_TIME];
 }
 
