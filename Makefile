@@ -282,24 +282,32 @@ check-fast:
 	$(MAKE) --no-print-directory test TESTS='$(FAST)'
 
 # every test there is, as prove sees it; `make check` installs first; the
-# longest begin first, so that none is left over at the end; three for each
-# processor, as some wait for the disk. Who runs this in the background ignores
-# signals, which emulators do not hand on
+# longest begin first, so that none is left over at the end (build/times says
+# what each took); three for each processor, as some wait for the disk. Who runs
+# this in the background ignores signals, which emulators do not hand on
 LONG := $(patsubst %,tests/e2e/%.t,house/other-machine sample/daemon \
-	count/ends house/other-compiler rewrite/links count/exact \
-	rewrite/programs count/go cfg/links count/process count/by-hand \
-	launch/load elf/variants rewrite/unwind cfg/compilers count/calls \
-	rewrite/objdump report/export-bolt rewrite/compilers cfg/runs \
-	count/oracles sample/daemon-strangers rewrite/poison sample/record \
-	report/strangers report/answers-memory cfg/hostile cfg/live) \
-	$(patsubst %,$(BUILD)/unit/%,count/profile launch/parts isa/x64_agree \
+	house/other-compiler events/calls rewrite/programs rewrite/links \
+	events/totals house/other-machine-units count/go count/exact \
+	count/ends launch/load report/export-bolt cfg/links count/by-hand \
+	count/calls count/process rewrite/unwind cfg/compilers \
+	rewrite/objdump events/client cfg/runs launch/cache \
+	rewrite/compilers sample/daemon-strangers rewrite/poison \
+	count/oracles report/answers-memory elf/variants \
+	report/many-images launch/follow events/query rewrite/counts \
+	events/call-costs rewrite/gdb launch/run house/house sample/record \
+	count/kept profile/lines cfg/live events/stop rewrite/threads \
+	cfg/command cfg/hostile report/strangers) \
+	$(patsubst %,$(BUILD)/unit/%,isa/x64_agree count/profile launch/parts \
 	store/condense)
 E2E := $(wildcard tests/e2e/*.t tests/e2e/*/*.t)
 TESTS ?= $(filter-out $(LEFT_OUT),$(LONG) $(filter-out $(LONG),$(E2E) $(UNIT)))
 test: all $(UNIT) $(TOOLS)
+	@rm -f '$(BUILD)/times'
 	@BUILD='$(BUILD)' TALLY_SKIPS='$(abspath $(BUILD))/skips' \
-	CMOCKA_MESSAGE_OUTPUT=TAP PERL5LIB='$(CURDIR)/tests/lib' \
-	env --default-signal prove -j$(shell expr 3 \* $(CPUS)) --timer -PTally --exec '' $(TESTS)
+	TALLY_TIMES='$(abspath $(BUILD))/times' CMOCKA_MESSAGE_OUTPUT=TAP \
+	PERL5LIB='$(CURDIR)/tests/lib' env --default-signal \
+	prove -j$(shell expr 3 \* $(CPUS)) --timer -PTally \
+	--exec tests/lib/timed $(TESTS)
 
 # those in which there is a time, a rate or a number of samples
 TIMED := $(patsubst %,$(BUILD)/unit/%,launch/watch elf/bounds store/condense \

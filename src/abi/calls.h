@@ -117,6 +117,9 @@ _Static_assert(RUNNING_FIRST * 8 == PAGE_LANES(0) &&
 
 enum {
 	RECORD_UNKNOWN = 1, /* what it cost is not known */
+	/* a callee that no procedure is: the object was unloaded, and another
+	   one is there */
+	RECORD_STALE = 2,
 };
 
 struct call_record {

@@ -9,6 +9,12 @@
 #define ROUTINES_MOST 8
 #define ROUTINES_HEAD 32 /* bytes of what is filled in */
 
+/* what is to be done for a thread that was interrupted there: nothing; the next
+   word of the ring was written; the site's word is to be */
+#define UNFINISHED_RESUMES 0
+#define UNFINISHED_WORD 1
+#define UNFINISHED_SITE 2
+
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
@@ -26,6 +32,15 @@ struct routines_code {
 	/* npage offsets, from here on, of what leads to the page
 	   (isa_move.routine_page) */
 	uint32_t pages, npage;
+	/* nplace struct routines_place, from here on */
+	uint32_t places, nplace;
+};
+
+/* where a routine must not be interrupted: from one offset up to another */
+struct routines_place {
+	uint32_t from, end;
+	uint32_t how; /* UNFINISHED_ .. */
+	uint32_t on;  /* where the thread is to go on */
 };
 
 _Static_assert(__builtin_offsetof(struct routines_code, routine) ==

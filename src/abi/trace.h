@@ -66,6 +66,17 @@ enum ring_record {
 	/* code is entered at its old address, and nothing said so: address,
 	   stack pointer */
 	RING_ENTRY,
+	/* a signal arrives, by number: where, and the stack pointer; a handler
+	   follows */
+	RING_SIGNAL,
+	/* which has returned: where the thread goes on */
+	RING_RESUME,
+	/* a process is about to be made, of that number: where both go on */
+	RING_FORK,
+	/* so is one in the same memory (vfork), which writes what comes now;
+	   and the thread that made it goes on, both there */
+	RING_VFORK,
+	RING_AGAIN,
 	/* the thread begins there, after a system call of its creator */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on
@@ -78,6 +89,7 @@ enum ring_end {
 	RING_END_THREAD, /* by exit() of its own */
 	RING_END_PROCESS,
 	RING_END_EXEC, /* it executes another program */
+	RING_END_SIGNAL, /* a signal ends the process, there */
 	RING_END_LOST, /* nobody saw how */
 };
 
@@ -123,7 +135,10 @@ struct chunk_trace {
 	   done with: that is a futex */
 	uint32_t filled, written;
 	uint32_t lost; /* not 0: it writes nothing any more */
-	uint32_t begun; /* threads that wrote here one after the other */
+	/* the epoch, of this thread or those before it; and for how many more
+	   parts */
+	uint32_t epoch, left;
+	uint32_t reserved;
 	/* of parts: words, when they were handed over, and whose they are */
 	uint32_t words[RING_PARTS], thread[RING_PARTS];
 	struct trace_targets targets;

@@ -39,7 +39,7 @@ static const struct option replay_options[] = {
 struct replaying {
 	const struct replay_call *call;
 	const struct trace_file *f;
-	struct replay_images images;
+	struct walks walks;
 	uint64_t insns;
 };
 
@@ -87,7 +87,7 @@ static void tell_thread(struct replaying *r, const struct trace_thread *t)
 	r->insns = 0;
 	printf("# process %" PRIu32 " thread %" PRIu32 "\n", t->process,
 	       t->thread);
-	walk_begin(&w, &r->images, r->f, t);
+	walk_begin(&w, &r->walks, t);
 	do {
 		walk_next(&w, &s);
 		tell_step(r, &s);
@@ -137,12 +137,12 @@ static int replay_run(void *words, const struct arguments *a)
 	r.f = &f;
 	if (!call->as) {
 		show(&f);
-	} else if (images_open(&r.images, &f, &e)) {
+	} else if (walks_open(&r.walks, &f, &e)) {
 		trace_close(&f);
 		return cmd_fail(&e);
 	} else {
 		tell_all(&r);
-		images_close(&r.images);
+		walks_close(&r.walks);
 	}
 	trace_close(&f);
 	return cmd_finish(STATUS_OK);

@@ -50,7 +50,7 @@ static bool is_new(struct drain *d, uint64_t at)
 static void take_process(struct drain *d, const struct live_walk *w)
 {
 	struct chunk_process c;
-	char name[NAME_MOST];
+	char name[NAME_MOST], key[TRACE_BASE_TEXT];
 	struct err e;
 
 	if (!live_read(d->fd, w->at, &c, sizeof c) ||
@@ -60,6 +60,11 @@ static void take_process(struct drain *d, const struct live_walk *w)
 	name[c.name_len] = 0;
 	note(d, trace_writer_process(d->writer, c.chunk.process, c.pid,
 				     c.parent, name, &e), &e);
+	if (c.origin != PROCESS_FORKED)
+		return;
+	/* its images are where its parent's are */
+	trace_forked_note(c.chunk.process, key);
+	note(d, trace_writer_note(d->writer, key, "", &e), &e);
 }
 
 /* what the rewritten file says of itself goes into the trace */
@@ -172,10 +177,25 @@ static size_t read_part(const struct drain *d, const struct drain_ring *r,
 	return n;
 }
 
-static void take_part(struct drain *d, const struct drain_ring *r,
+static void end_thread(struct drain *d, const struct drain_ring *r,
+		       enum trace_ended how)
+{
+	struct err e;
+
+	if (r->done)
+		note(d, trace_writer_end(d->writer, r->process, r->last, how,
+					 &e), &e);
+}
+
+static void take_part(struct drain *d, struct drain_ring *r,
 		      uint32_t thread, const uint64_t *word, size_t n)
 {
 	struct err e;
+
+	/* another thread has the block now */
+	if (thread != r->last)
+		end_thread(d, r, TRACE_ENDED_COMPLETE);
+	r->last = thread;
 
 	note(d, trace_writer_part(d->writer, r->process, thread, word, n, &e),
 	     &e);
@@ -222,7 +242,7 @@ static bool empty_ring(struct drain *d, struct drain_ring *r)
  * page says, and the bits that are in no word yet. A thread that was killed
  * has not said how it ended; what it had in its registers is not known.
  */
-static void take_rest(struct drain *d, const struct drain_ring *r)
+static void take_rest(struct drain *d, struct drain_ring *r)
 {
 	uint64_t word[RING_PART_WORDS], page[TRACE_PAGE_WORDS], bits, next;
 	struct chunk_trace k;
@@ -233,13 +253,17 @@ static void take_rest(struct drain *d, const struct drain_ring *r)
 		return;
 	bits = page[TRACE_PAGE_BITS / 8];
 	next = page[TRACE_PAGE_NEXT / 8];
-	if (!next)
+	if (!next) {
+		end_thread(d, r, TRACE_ENDED_COMPLETE);
 		return;
+	}
 	n = (next - k.here - k.first) / 8 -
 	    (uint64_t)(k.filled % RING_PARTS) * RING_PART_WORDS;
 	n = read_part(d, r, &k, k.filled, n, word);
-	if (n == RING_BEGIN_WORDS && bits <= 1)
+	if (n == RING_BEGIN_WORDS && bits <= 1) {
+		end_thread(d, r, TRACE_ENDED_COMPLETE);
 		return;
+	}
 	if (bits >= RING_FULL && n < RING_PART_WORDS) {
 		/* it was just being written, or had just been */
 		if (word[n - 1] != bits)
@@ -252,6 +276,8 @@ static void take_rest(struct drain *d, const struct drain_ring *r)
 		word[n++] = 0;
 	}
 	take_part(d, r, (uint32_t)page[TRACE_PAGE_THREAD / 8], word, n);
+	r->done++;
+	end_thread(d, r, TRACE_ENDED_KILLED);
 }
 
 /* --- the thread */
@@ -259,13 +285,6 @@ static void take_rest(struct drain *d, const struct drain_ring *r)
 static bool is_stopping(struct drain *d)
 {
 	return __atomic_load_n(&d->stop, __ATOMIC_ACQUIRE);
-}
-
-/* once it is there */
-static void open_profile(struct drain *d)
-{
-	if (d->fd < 0)
-		d->fd = open(d->profile, O_RDWR | O_CLOEXEC);
 }
 
 static bool empty_all(struct drain *d)
@@ -282,8 +301,10 @@ static void *run(void *arg)
 	const struct timespec pause = {0, PAUSE};
 	struct drain *d = arg;
 
+	d->fd = -1;
 	for (unsigned i = 0; !is_stopping(d); i++) {
-		open_profile(d);
+		if (d->fd < 0)
+			d->fd = open(d->profile, O_RDWR | O_CLOEXEC);
 		if (d->fd >= 0 && i % LOOKS == 0)
 			look(d);
 		if (d->fd < 0 || !empty_all(d))
@@ -297,7 +318,6 @@ void drain_begin(struct drain *d)
 	sigset_t all, before;
 
 	/* signals are for the thread that waits for the program */
-	d->fd = -1;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	d->runs = !pthread_create(&d->thread, NULL, run, d);
@@ -310,8 +330,9 @@ void drain_end(struct drain *d)
 	if (!d->runs)
 		return;
 	pthread_join(d->thread, NULL);
-	/* the program may have been faster than the thread */
-	open_profile(d);
+	/* a short program may have ended before the thread ran at all */
+	if (d->fd < 0)
+		d->fd = open(d->profile, O_RDWR | O_CLOEXEC);
 	if (d->fd >= 0) {
 		look(d);
 		empty_all(d);

@@ -26,6 +26,7 @@ struct drain_ring {
 	uint64_t mapped; /* bytes */
 	void *map;
 	uint32_t done; /* parts that were taken */
+	uint32_t last; /* the thread of the last one */
 };
 
 struct drain {

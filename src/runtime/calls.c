@@ -100,6 +100,18 @@ static void lose_leaf_at(const struct caller *t, uint64_t *record)
 	*record = 0;
 }
 
+void calls_share_block(struct counting *c, const struct running *x,
+		       int64_t slot)
+{
+	struct caller t = {c, x->at, slot, 1};
+
+	if (!c->calls || !x->at)
+		return;
+	lose_leaf_at(&t, &t.page[CALLS_LEAF_RECORD]);
+	for (struct call_entry *e = top_of(&t); e; e = entry_below(&t, e))
+		lose_open(&t, e);
+}
+
 void lose_all(const struct caller *t)
 {
 	uint64_t handlers = t->page[CALLS_HANDLERS];
@@ -294,6 +306,14 @@ static void end_returned(const struct caller *t)
 	}
 }
 
+void calls_closing(struct counting *c)
+{
+	struct caller t = caller_of(c, calls_page(c));
+
+	if (t.page)
+		end_returned(&t);
+}
+
 /* does the call on top, in that frame, go by a stub of the linker, whose loader
    has called something meanwhile? */
 static _Bool is_being_bound(const struct caller *t, const struct call_entry *e)
@@ -421,7 +441,9 @@ void calls_asked(unsigned what, uint64_t about, uint64_t sp, uint64_t *page,
 	if (!h->counting || !h->counting->number)
 		return;
 	t = caller_of(h->counting, NULL);
-	t.page = at_address(&t, (uint64_t)(uintptr_t)page);
+	/* not where the image that asks has it: that may be unloaded */
+	page = at_address(&t, (uint64_t)(uintptr_t)page);
+	t.page = (void *)(uintptr_t)page[RUNNING_SELF];
 	switch (what) {
 	case CALLS_PUSH:
 	case CALLS_OPEN:

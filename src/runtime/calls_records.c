@@ -109,12 +109,30 @@ static struct call_record *more_calls(const struct caller *t, uint64_t image,
 	return (void *)(x + 1);
 }
 
+/* the site's record of a procedure whose object was elsewhere when it was
+   called; NULL: there is none */
+static struct call_record *find_stale(const struct caller *t,
+				      struct call_record *r, uint64_t callee)
+{
+	uint64_t image, word;
+
+	find_word(t, callee, &image, &word);
+	for (;; r = record_at(t, r->next)) {
+		if (r->callee == RECORD_STALE && r->callee_image == image &&
+		    r->callee_word == word)
+			return r;
+		if (!r->next)
+			return NULL;
+	}
+}
+
 struct call_record *find_record(const struct caller *t, uint64_t head,
 				uint64_t callee, _Bool once)
 {
 	struct call_record *r = record_at(t, head), *first = r;
 	const struct more_calls *x = (const void *)first;
 	uint64_t image, site;
+	_Bool stale = 0;
 
 	if (!r->callee && !once) {
 		bind_record(t, r, callee);
@@ -123,8 +141,14 @@ struct call_record *find_record(const struct caller *t, uint64_t head,
 	for (;; r = record_at(t, r->next)) {
 		if (r->callee == callee)
 			return r;
+		stale |= r->callee == RECORD_STALE;
 		if (!r->next)
 			break;
+	}
+	r = stale ? find_stale(t, first, callee) : NULL;
+	if (r) {
+		bind_record(t, r, callee);
+		return r;
 	}
 	find_word(t, head, &image, &site);
 	if (!image)
@@ -173,4 +197,94 @@ uint64_t signal_record(const struct caller *t, uint64_t signal)
 	if (r)
 		*known = code_address(t, r);
 	return *known;
+}
+
+/* --- objects that come and go */
+
+static _Bool is_within(uint64_t a, uint64_t from, uint64_t size)
+{
+	return a - from < size;
+}
+
+/* the site's records of what was where that image is now are of no callee that
+   is called again */
+static void spoil_records(const struct caller *t, const struct counted_image *m,
+			  uint64_t head)
+{
+	uint64_t from = code_address(t, image_piece(m, t->slot));
+
+	for (uint64_t a = head; a; a = record_at(t, a)->next) {
+		struct call_record *r = record_at(t, a);
+
+		if (is_within(r->callee, from, m->size))
+			__atomic_store_n(&r->callee, RECORD_STALE,
+					 __ATOMIC_RELEASE);
+	}
+}
+
+/* those of the sites of an image: first records tell where they are */
+static void spoil_sites(const struct caller *t, const struct counted_image *m,
+			const struct counted_image *from)
+{
+	uint64_t *word = (void *)image_piece(from, t->slot);
+	uint64_t end = from->ncounter, words = record_size(t->c) / sizeof *word;
+
+	for (uint64_t i = 0; i + words <= end; i++) {
+		struct call_record *r = (void *)&word[i];
+
+		if (r->self && r->self == code_address(t, r))
+			spoil_records(t, m, r->self);
+	}
+}
+
+_Bool calls_lead_to(struct counting *c, const struct counted_image *m,
+		    const struct running *x, int64_t slot)
+{
+	const struct caller t = {c, x->at, slot, 1};
+	uint64_t from = code_address(&t, image_piece(m, slot));
+	struct call_entry *e = c->calls && x->at ? top_of(&t) : NULL;
+
+	for (; e; e = entry_below(&t, e))
+		if (is_within(e->active, from, m->size) ||
+		    is_within(e->record, from, m->size))
+			return 1;
+	return 0;
+}
+
+/* was another image where this one is? */
+static _Bool takes_place(const struct counting *c,
+			 const struct counted_image *m)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *was = image_of(c, i);
+
+		if (was != m && was->state != IMAGE_OPEN &&
+		    was->counters < m->counters + m->size &&
+		    m->counters < was->counters + was->size &&
+		    (was->counters != m->counters ||
+		     !id_equal(was->id, m->id)))
+			return 1;
+	}
+	return 0;
+}
+
+void calls_image_opened(struct counting *c, const struct counted_image *m,
+			const struct running *x, int64_t slot,
+			const struct list *piece)
+{
+	const struct caller t = {c, x->at, slot, 1};
+
+	if (!c->calls || !x->at || !takes_place(c, m))
+		return;
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *from = image_of(c, i);
+
+		if (from != m && image_is_there(from) &&
+		    (!piece || (i < piece->max &&
+				((const uint64_t *)piece->at)[i])))
+			spoil_sites(&t, m, from);
+	}
+	for (uint64_t i = 0; i < SIGNALS; i++)
+		if (t.page[CALLS_SIGNALS + i])
+			spoil_records(&t, m, t.page[CALLS_SIGNALS + i]);
 }

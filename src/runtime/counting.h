@@ -212,6 +212,7 @@ struct counting {
 	_Bool thick;   /* nor may there be under a thread's: live_profile.c */
 	_Bool confined; /* it locked itself in: no system calls of ours */
 	_Bool quick; /* the machine tells of threads without the kernel */
+	_Bool silent; /* calls are not noted any more */
 	_Bool given_up; /* the program has taken the threads' slots */
 	uintptr_t stack; /* an address on the first thread's */
 	uintptr_t lent; /* the first thread's pointer, if it came from us */
@@ -224,6 +225,8 @@ struct counting {
 	_Bool pages; /* there are running pages */
 	_Bool traces; /* which traces are written by (trace.c) */
 	uint64_t traced; /* threads that were, so far */
+	uintptr_t vforker; /* the thread that waits for a child that runs in
+			      its memory, or 0 */
 	struct running running; /* of the first thread */
 	struct chunk_threads *records; /* the newest, or NULL */
 	uint32_t nrecord;	       /* of these that are in use */
@@ -421,8 +424,20 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 void trace_ends(struct counting *c, enum ring_end how, uintptr_t at);
 /* this thread has just begun, there */
 void trace_arrives(struct counting *c, uintptr_t at);
+/* a signal arrives, and a handler is about to be called; what was interrupted
+   goes on where nothing is half written */
+void trace_signal(struct counting *c, uint64_t signal, void *context);
+/* it has returned, to that context; NULL: not known */
+void trace_resumes(struct counting *c, const void *context);
+/* the signal is about to end the process */
+void trace_killed(struct counting *c, uint64_t signal, void *context);
 /* this process is a child that has just been made */
 void trace_forked(struct counting *c);
+/* this thread is about to make a process, which begins there */
+void trace_forks(struct counting *c, uintptr_t at);
+/* this thread is about to make a process in its memory, which begins there;
+   or (c->vforker) goes on there behind that */
+void trace_vforks(struct counting *c, uintptr_t at);
 /* an image is there */
 void trace_image(struct counting *c, const struct counted_image *m);
 
@@ -477,6 +492,8 @@ _Bool threads_used(const struct counting *c);
 _Bool threads_beside(const struct counting *c);
 /* an image is new: all blocks get a piece */
 void threads_add_image(struct counting *c, uint32_t i);
+/* is an image that is gone in open calls of some thread? Requires: the lock */
+_Bool threads_call_image(struct counting *c, uint32_t i);
 /* it is gone */
 void threads_drop_image(struct counting *c, uint32_t i);
 /* an image cannot have pieces: all threads count in its own counters */
@@ -500,6 +517,8 @@ static inline uintptr_t thread_self(const struct counting *c)
 /* --- sites.c */
 /* the image's code counts for threads from now on, if it did not */
 void sites_convert(struct counting *c, struct counted_image *m);
+/* calls are not noted any more, as two threads would on one stack */
+void sites_silence(struct counting *c);
 /* that of all images, and of those to come */
 void sites_convert_all(struct counting *c);
 /* it counts in its own counters only, if it did not; false: it cannot */
@@ -558,10 +577,28 @@ void calls_handler_ends(struct counting *c,
 _Bool calls_in_code(const struct counting *c, uintptr_t pc);
 /* an object is there */
 void calls_opened(struct counting *c, const struct object_header *p);
+/*
+ * A thread's records of calls of what was there before are none of this
+ * image's. piece: as thread_block.piece, NULL: it is the first thread's.
+ * Requires: the lock
+ */
+void calls_image_opened(struct counting *c, const struct counted_image *m,
+			const struct running *x, int64_t slot,
+			const struct list *piece);
+/* an object is about to go: what of it was called from outside has ended */
+void calls_closing(struct counting *c);
+/* do open calls of a thread lead to counters of the image? Requires: the
+   lock */
+_Bool calls_lead_to(struct counting *c, const struct counted_image *m,
+		    const struct running *x, int64_t slot);
 /* from now on code asks which thread it is. Requires: it can be written to */
 void calls_convert(const struct object_header *p);
 /* the thread with that slot has ended, or is about to; requires: the lock */
 void calls_thread_ends(struct counting *c, const struct running *x,
+		       int64_t slot);
+/* what its open calls cost is not known from now on: others are noted among
+   them, or none. Requires: the lock */
+void calls_share_block(struct counting *c, const struct running *x,
 		       int64_t slot);
 /* it gets other counters; requires: the lock */
 void calls_leave_block(struct counting *c, const struct running *x,

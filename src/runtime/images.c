@@ -113,8 +113,25 @@ _Bool image_opened(struct counting *c, const struct object_header *p,
 	return kept;
 }
 
+/*
+ * Counters of an object that is gone are there again, for open calls that end
+ * later: it has left by a jump, or another thread has called it from outside.
+ * Those of threads have stayed: nothing else is loaded there.
+ */
+static void keep(struct counting *c, const struct counted_image *m)
+{
+	struct region r;
+
+	if (!m->piece || !sys_reserve(m->counters - m->run, m->run + m->size) ||
+	    !live_profile_map(c, m->piece, m->size, &r))
+		return;
+	if (!sys_move(r.at, r.size, m->counters))
+		sys_unmap(r.at, r.size);
+}
+
 void image_closed(struct counting *c, const struct object_header *p)
 {
+	calls_closing(c);
 	for (uint32_t i = 0; i < c->image.n; i++)
 		if (image_of(c, i)->object_header == p &&
 		    image_of(c, i)->state == IMAGE_OPEN)
@@ -135,7 +152,10 @@ void images_settled(struct counting *c)
 			m->state = IMAGE_OPEN;
 			continue;
 		}
-		threads_drop_image(c, i);
+		if (threads_call_image(c, i))
+			keep(c, m);
+		else
+			threads_drop_image(c, i);
 		pairs_gone(c, i);
 		m->state = IMAGE_GONE;
 	}

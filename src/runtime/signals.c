@@ -264,6 +264,7 @@ static void end_by_signal(uint64_t signal, const struct signal_info *info,
 
 	if (c->process)
 		note_begins(c->process);
+	trace_killed(c, signal, context);
 	end_note(c, context);
 	handler_noted(c, context);
 	handlers_end(c, (const void *)arch_frame(context), NULL);
@@ -339,6 +340,7 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		arch_set_pc(context, begin);
 	if (calls_in_code(c, arch_pc(context)))
 		arch_set_pc(context, arch_accumulation(arch_pc(context)));
+	trace_signal(c, signal, context);
 	if (c->reported[signal].flags & FLAG_RESET)
 		take_again(c, signal);
 	/* where the C library has no hooks, no longjmp() out of it is seen */
@@ -356,5 +358,6 @@ void signal_returned(const struct frame *record,
 
 	calls_handler_ends(c, shown);
 	context_ends(c, shown);
+	trace_resumes(c, shown->new ? shown->context : NULL);
 	handler_returned(c, record);
 }

@@ -109,6 +109,8 @@ static _Bool change_calls(struct counting *c, const struct object_header *p,
 
 void sites_convert(struct counting *c, struct counted_image *m)
 {
+	if (ARCH_COUNTS_FOR_THREADS && c->silent && !m->changed)
+		change_calls(c, m->object_header, calls_silence);
 	if (ARCH_COUNTS_FOR_THREADS || m->state == IMAGE_GONE || m->changed)
 		return;
 	m->changed = 1;
@@ -123,6 +125,17 @@ _Bool sites_share(struct counting *c, const struct object_header *p)
 		change_calls(c, p, calls_silence);
 	return ARCH_COUNTS_FOR_THREADS &&
 	       (p->nsite ? change(c, p) : !p->ncounter);
+}
+
+void sites_silence(struct counting *c)
+{
+	if (!ARCH_COUNTS_FOR_THREADS || !c->calls || c->silent)
+		return;
+	c->silent = 1;
+	for (uint32_t i = 0; i < c->image.n; i++)
+		if (image_is_there(image_of(c, i)))
+			change_calls(c, image_of(c, i)->object_header,
+				     calls_silence);
 }
 
 void sites_convert_all(struct counting *c)

@@ -107,10 +107,11 @@ static _Bool reserve(const struct counting *c, int64_t slot)
 	return 1;
 }
 
-/* the end of the objects' counters */
+/* the end of the objects' counters, and of those of what will be loaded: below
+   us, who were before all libraries */
 static uintptr_t images_end(const struct counting *c)
 {
-	uintptr_t end = 0;
+	uintptr_t end = c->own_code_end;
 
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);

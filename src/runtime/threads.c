@@ -256,6 +256,17 @@ static _Bool lend(struct counting *c, struct thread_block *t)
 	return t->lent;
 }
 
+/* a thread has to count where the first one does */
+static void share_first(struct counting *c)
+{
+	sites_silence(c);
+	calls_share_block(c, &c->running, 0);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		calls_share_block(c, &block_of(c, b)->running,
+				  block_of(c, b)->slot);
+	live_profile_trouble(c, TROUBLE_THREADS);
+}
+
 void thread_begins(struct counting *c, uintptr_t thread)
 {
 	uint32_t b;
@@ -270,7 +281,7 @@ void thread_begins(struct counting *c, uintptr_t thread)
 	} else {
 		if (!lent && arch_slot_of(thread))
 			*arch_slot_of(thread) = 0;
-		live_profile_trouble(c, TROUBLE_THREADS);
+		share_first(c);
 	}
 	counting_unlock(c);
 }
@@ -381,7 +392,7 @@ uint32_t thread_reserve(struct counting *c)
 
 	sites_convert_all(c);
 	if (b == NO_BLOCK) {
-		live_profile_trouble(c, TROUBLE_THREADS);
+		share_first(c);
 		return 0;
 	}
 	t = block_of(c, b);
@@ -514,7 +525,7 @@ static void share(struct counting *c, struct thread_block *t)
 			*t->word = 0;
 		else
 			t->instead = NO_BLOCK;
-		live_profile_trouble(c, TROUBLE_THREADS);
+		share_first(c);
 	}
 	t->state = BLOCK_RETIRED;
 }
@@ -566,11 +577,15 @@ void threads_add_image(struct counting *c, uint32_t i)
 {
 	uint32_t n = c->block.n;
 
+	calls_image_opened(c, image_of(c, i), &c->running, 0, NULL);
 	if (c->given_up)
 		share_image(c, i);
 	for (uint32_t b = 0; b < n && !image_of(c, i)->shared; b++) {
 		struct thread_block *t = block_of(c, b);
 
+		if (t->state != BLOCK_RETIRED)
+			calls_image_opened(c, image_of(c, i), &t->running,
+					   t->slot, &t->piece);
 		if (t->state == BLOCK_RETIRED || add_piece(c, b, i))
 			continue;
 		if (ARCH_SLOT_OWN && is_used(c, t))
@@ -578,6 +593,17 @@ void threads_add_image(struct counting *c, uint32_t i)
 		else
 			replace(c, b);
 	}
+}
+
+_Bool threads_call_image(struct counting *c, uint32_t i)
+{
+	const struct counted_image *m = image_of(c, i);
+	_Bool is = calls_lead_to(c, m, &c->running, 0);
+
+	for (uint32_t b = 0; b < c->block.n && !is; b++)
+		is = calls_lead_to(c, m, &block_of(c, b)->running,
+				   block_of(c, b)->slot);
+	return is;
 }
 
 void threads_drop_image(struct counting *c, uint32_t i)

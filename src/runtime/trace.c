@@ -7,6 +7,8 @@
  * no part is open, and every word that is full is asked for here, and lost.
  */
 #include "abi/trace.h"
+
+#include "abi/routines.h"
 #include "runtime/counting.h"
 
 enum {
@@ -111,31 +113,39 @@ static uint32_t cpu(void)
 	return n;
 }
 
-/* what another thread wrote here knows nothing of this one's: each begins with
-   an epoch of its own */
-static uint64_t epoch_of(const struct chunk_trace *k)
-{
-	return k->begun + k->filled / RING_EPOCH;
-}
-
 /* where sites lead is forgotten */
 static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
 {
-	*word(t, TRACE_PAGE_KEY) = trace_key(epoch_of(k));
+	k->left = RING_EPOCH;
+	*word(t, TRACE_PAGE_KEY) = trace_key(++k->epoch);
 	for (unsigned i = 0; i < 1 << TARGET_BITS; i++)
 		k->targets.at[i] = 0;
 }
 
-/* the first record of a part, whose words begin at `to`; how many */
+/*
+ * The first record of a part, whose words begin at `to`; how many. Bits that
+ * are not written yet are written with it: they were of the last epoch.
+ */
 static unsigned begin_part(const struct tracer *t, uint64_t *to)
 {
+	uint64_t bits = *word(t, TRACE_PAGE_BITS);
+
 	to[0] = ring_head(RING_PART, RING_BEGIN_WORDS - 1,
 			   *word(t, TRACE_PAGE_THREAD));
-	to[1] = 1;
+	to[1] = bits ? bits : 1;
 	to[2] = now();
 	to[3] = cpu();
-	to[4] = epoch_of(ring_of(t));
+	to[4] = ring_of(t)->epoch;
 	return RING_BEGIN_WORDS;
+}
+
+/* the words up to there are written, and no bits are left: a process that is
+   killed in between loses them, but writes none twice */
+static void put_down(const struct tracer *t, uint64_t *end)
+{
+	*word(t, TRACE_PAGE_BITS) = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)end;
 }
 
 static void open_part(const struct tracer *t)
@@ -147,13 +157,14 @@ static void open_part(const struct tracer *t)
 		give_up(t);
 		return;
 	}
-	if (*word(t, TRACE_PAGE_KEY) != trace_key(epoch_of(k)))
+	if (!k->left)
 		begin_epoch(t, k);
+	k->left--;
 	to = part_of(k, k->filled);
 	k->thread[k->filled % RING_PARTS] =
 		(uint32_t)*word(t, TRACE_PAGE_THREAD);
 	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + RING_PART_WORDS);
-	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)(to + begin_part(t, to));
+	put_down(t, to + begin_part(t, to));
 }
 
 static void hand_over(const struct tracer *t)
@@ -183,23 +194,21 @@ static uint64_t *take(const struct tracer *t, unsigned n)
 	return (void *)(uintptr_t)next;
 }
 
-/* the words up to there are written, and no bits are left: a process that is
-   killed in between loses them, but writes none twice */
-static void put_down(const struct tracer *t, uint64_t *end)
-{
-	*word(t, TRACE_PAGE_BITS) = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)end;
-}
-
 static void flush(const struct tracer *t)
 {
-	uint64_t *to = take(t, 1);
+	uint64_t *to;
 
+	/* a handler has done it meanwhile */
+	if (*word(t, TRACE_PAGE_BITS) < RING_FULL)
+		return;
+	to = take(t, 1);
 	if (!to) {
 		*word(t, TRACE_PAGE_BITS) = 1;
 		return;
 	}
+	/* a part has begun with it */
+	if (*word(t, TRACE_PAGE_BITS) < RING_FULL)
+		return;
 	*to = *word(t, TRACE_PAGE_BITS);
 	put_down(t, to + 1);
 }
@@ -211,8 +220,7 @@ static void record(const struct tracer *t, enum ring_record kind,
 {
 	uint64_t *to;
 
-	if (*word(t, TRACE_PAGE_BITS) >= RING_FULL)
-		flush(t);
+	flush(t);
 	to = take(t, n + 2);
 	if (!to) {
 		*word(t, TRACE_PAGE_BITS) = 1;
@@ -312,23 +320,9 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 		*word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
 		*word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
 	}
-	ring_of(&t)->begun++;
-	*word(&t, TRACE_PAGE_EXPECT) = 0;
+	if (ring_of(&t))
+		ring_of(&t)->left = 0;
 	open_part(&t);
-}
-
-void trace_arrives(struct counting *c, uintptr_t at)
-{
-	const struct running *x = c->traces ? running_of(c, thread_slot(c)) :
-					      NULL;
-	struct tracer t = {.c = c, .page = x ? x->at : NULL};
-	uint64_t payload = at;
-
-	if (!t.page || !ring_of(&t) || c->confined)
-		return;
-	block_signals(&t);
-	record(&t, RING_BEGIN, 0, &payload, 1);
-	unblock_signals(&t);
 }
 
 /* a new process's first thread has the page of its parent's no more */
@@ -338,19 +332,204 @@ void trace_forked(struct counting *c)
 	trace_thread_begins(c, &c->running, 0);
 }
 
-void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
+/* --- signals */
+
+/* the thread's page, if it writes; signals are blocked then */
+static _Bool begin(struct tracer *t, struct counting *c)
 {
-	struct tracer t = {.c = c};
 	const struct running *x;
-	uint64_t payload = at;
 
 	if (!c->traces || c->confined)
-		return;
+		return 0;
 	x = running_of(c, thread_slot(c));
-	t.page = x ? x->at : NULL;
-	if (!t.page || !ring_of(&t))
+	*t = (struct tracer){.c = c, .page = x ? x->at : NULL};
+	if (!t->page || !ring_of(t))
+		return 0;
+	block_signals(t);
+	return 1;
+}
+
+/* the image that has the address in its new code, or its old; or NULL */
+static const struct object_header *object_at(const struct counting *c,
+					     uintptr_t pc)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+		const struct object_header *p = m->object_header;
+
+		if (m->state != IMAGE_GONE &&
+		    pc - (m->base + p->low) < p->high - p->low)
+			return p;
+	}
+	return NULL;
+}
+
+/* the routine that is at the address, as an offset; 0: none is */
+static uint32_t routine_at(const struct object_header *p, uintptr_t pc)
+{
+	uintptr_t at = pc - (uintptr_t)at_distance(p, p->calls);
+
+	return at < p->calls_size ? (uint32_t)at : 0;
+}
+
+/* is it that image's place for a thread's bits? */
+static _Bool is_bits(const struct counting *c, uintptr_t word)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+
+		if (m->state != IMAGE_GONE && m->run &&
+		    word == (uintptr_t)m->counters - m->run + TRACE_PAGE_BITS)
+			return 1;
+	}
+	return 0;
+}
+
+/* a thread that was interrupted in a routine, `at` its offset */
+static void finish_routine(const struct tracer *t, void *context,
+			   const struct object_header *p, uint32_t at)
+{
+	const struct routines_code *k = at_distance(p, p->calls);
+	const struct routines_place *v = at_distance(k, k->places);
+	int64_t slot = ARCH_SLOT_OWN ? thread_slot(t->c) : 0;
+
+	for (uint32_t i = 0; i < k->nplace; i++) {
+		if (at < v[i].from || at >= v[i].end)
+			continue;
+		if (v[i].how == UNFINISHED_WORD)
+			*word(t, TRACE_PAGE_NEXT) += sizeof(uint64_t);
+		if (v[i].how == UNFINISHED_SITE)
+			*(uint64_t *)(uintptr_t)(arch_trace_about(context) +
+						 (uint64_t)slot) =
+				arch_trace_value(context);
+		arch_set_pc(context, (uintptr_t)at_distance(k, v[i].on));
 		return;
-	block_signals(&t);
+	}
+}
+
+/* where a routine was called that the thread is in; 0: not known */
+static uintptr_t called_from(const struct counting *c,
+			     const struct object_header *p,
+			     const uintptr_t *stack)
+{
+	enum { LOOKS = 16 };
+	const struct routines_code *k = at_distance(p, p->calls);
+
+	for (unsigned i = 0; i < LOOKS; i++)
+		for (unsigned r = 0; r < TRACE_ROUTINES; r++)
+			if (object_at(c, stack[i]) == p &&
+			    arch_called(stack[i],
+					(uintptr_t)at_distance(
+						k, k->routine[0][r])))
+				return stack[i];
+	return 0;
+}
+
+/*
+ * What the thread was writing is whole or not begun, as if the signal had
+ * arrived then. Where that is.
+ */
+static uintptr_t finish(const struct tracer *t, void *context)
+{
+	uintptr_t pc = arch_pc(context), begin, at;
+	const struct object_header *p = object_at(t->c, pc);
+	uint32_t routine = p && p->calls_size ? routine_at(p, pc) : 0;
+
+	if (routine) {
+		finish_routine(t, context, p, routine);
+		at = called_from(t->c, p,
+				 (const void *)arch_frame(context));
+		return at ? at : pc;
+	}
+	begin = p ? arch_append(pc, &at) : 0;
+	if (begin && is_bits(t->c, at)) {
+		arch_set_pc(context, begin);
+		return begin;
+	}
+	return pc;
+}
+
+void trace_signal(struct counting *c, uint64_t signal, void *context)
+{
+	struct tracer t;
+	uint64_t payload[2];
+
+	if (!begin(&t, c))
+		return;
+	payload[0] = finish(&t, context);
+	payload[1] = arch_frame(context);
+	record(&t, RING_SIGNAL, signal, payload, 2);
+	unblock_signals(&t);
+}
+
+void trace_resumes(struct counting *c, const void *context)
+{
+	uint64_t payload = context ? arch_pc(context) : 0;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, RING_RESUME, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_killed(struct counting *c, uint64_t signal, void *context)
+{
+	uint64_t payload[2] = {0, signal};
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	payload[0] = finish(&t, context);
+	record(&t, RING_END, RING_END_SIGNAL, payload, 2);
+	hand_over(&t);
+	/* what still runs of the thread is ours */
+	give_up(&t);
+	unblock_signals(&t);
+}
+
+/* --- ends and beginnings */
+
+void trace_arrives(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, RING_BEGIN, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_forks(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!c->child.chunks.at || !begin(&t, c))
+		return;
+	record(&t, RING_FORK, c->child.number, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_vforks(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, c->vforker ? RING_AGAIN : RING_VFORK, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
+void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
 	record(&t, RING_END, how, &payload, 1);
 	hand_over(&t);
 	if (how != RING_END_THREAD)

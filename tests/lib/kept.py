@@ -2,16 +2,21 @@
 kept: what a compiler made of a program of tests/progs is kept in the build
 folder, for other tests that want the same, and for the next time. It is made
 anew if the words that call the compiler are others, a file of tests/progs has
-changed (they include one another), or a package was installed.
+changed (they include one another), or a package was installed. The latter may
+happen while tests run, of which some then keep files in a new folder and others
+in the old one, which has to stay for them.
 """
 import functools
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
+import time
 
 PROGS = "tests/progs"
 PACKAGES = "/var/lib/dpkg/status"
+DAY = 24 * 60 * 60  # seconds; longer than any run of all tests
 
 
 def kept(words, make):
@@ -21,11 +26,20 @@ def kept(words, make):
     if not key:
         return make()
     file = os.path.join(folder(), key)
-    try:
-        shutil.copy(file, out)
-    except FileNotFoundError:
+    if not restore(file, out):
         make()
         keep(out, file)
+
+
+def restore(file, out):
+    """
+    Is it there? Another process copies it: if this one did, children that other
+    threads make meanwhile could write to it for a moment, too, and what may be
+    written to is not executed.
+    """
+    return os.path.exists(file) and subprocess.run(
+        ["cp", "--preserve=mode", file, out],
+        stderr=subprocess.DEVNULL).returncode == 0
 
 
 def keep(out, file):
@@ -52,10 +66,19 @@ def folder():
     top = os.path.join(os.environ.get("BUILD", "build"), "kept")
     here = os.path.join(top, state())
     os.makedirs(here, exist_ok=True)
+    os.utime(here)
     for old in os.listdir(top):
-        if old != os.path.basename(here):
-            shutil.rmtree(os.path.join(top, old), ignore_errors=True)
+        remove_unused(os.path.join(top, old))
     return os.path.abspath(here)
+
+
+def remove_unused(old):
+    """a folder that no test has asked for within a day"""
+    try:
+        if os.stat(old).st_mtime < time.time() - DAY:
+            shutil.rmtree(old, ignore_errors=True)
+    except FileNotFoundError: # another test was faster
+        pass
 
 
 def state():

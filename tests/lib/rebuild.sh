@@ -16,10 +16,22 @@ libelf-dev libelf1 libiberty-dev zlib1g-dev zlib1g liblzma5 libbz2-1.0
 libsqlite3-dev libsqlite3-0 libbpf-dev libbpf1"
 
 # rebuild_need FOLDER ROOT CROSS: what we link with, apart from the other
-# packages in ROOT, whose C library is not quite the cross compiler's
+# packages in ROOT, whose C library is not quite the cross compiler's. If all is
+# there it is left alone: programs of another test may be about to load it
 rebuild_need()
 {
-	rm -rf "$1"
+	rm -rf "$1.new"
+	rebuild_links "$1.new" "$2" "$3"
+	if diff -r --no-dereference "$1.new" "$1" >"$1.log" 2>&1; then
+		rm -rf "$1.new"
+	else
+		rm -rf "$1" && mv "$1.new" "$1" || exit 1
+	fi
+}
+
+# rebuild_links FOLDER ROOT CROSS: a new folder of links
+rebuild_links()
+{
 	mkdir -p "$1/include" "$1/lib" || exit 1
 	for header in Zydis Zycore cmocka.h cmocka_version.h zstd.h zstd_errors.h \
 		      elfutils libelf.h gelf.h nlist.h dwarf.h libiberty \
@@ -52,16 +64,19 @@ rebuild_other()
 	done
 	packages_fetch $other_arch $REBUILD_NEEDS ||
 		rebuild_skip "no packages for $other_arch"
+	# who wants the same waits until it is there
+	mkdir -p "$there" && exec 8>"$there/lock" && flock 8 || exit 1
 	rebuild_need "$need" "$(packages_root $other_arch)" $cross
 	# what travels in programs is made by the same compilers, in the same
-	# way, whatever machine tally is for
+	# way, whatever machine tally is for; nor is it touched if it is there
 	mkdir -p "$there/lib" || exit 1
 	[ ! -d "${BUILD:-build}/lib/tally" ] ||
-		cp -Rp "${BUILD:-build}/lib/tally" "$there/lib" || exit 1
+		cp -Rpu "${BUILD:-build}/lib/tally" "$there/lib" || exit 1
 	# the old kind of path: libraries of libraries are there, too
 	rebuild "$there" CC=$cross-gcc AR=$cross-ar \
 		CFLAGS="-isystem $need/include" LDFLAGS="-L$need/lib \
 -Wl,--disable-new-dtags,-rpath,$(realpath "$need")/lib"
+	exec 8>&-
 }
 
 # emulated PROGRAM...: run a program of the other machine

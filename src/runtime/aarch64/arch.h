@@ -221,6 +221,30 @@ static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 	return g->fp;
 }
 
+/* code writes no traces on this machine */
+static inline uintptr_t arch_append(uintptr_t pc, uintptr_t *word)
+{
+	(void)pc;
+	(void)word;
+	return 0;
+}
+static inline _Bool arch_called(uintptr_t back, uintptr_t routine)
+{
+	(void)back;
+	(void)routine;
+	return 0;
+}
+static inline uint64_t arch_trace_about(const void *context)
+{
+	(void)context;
+	return 0;
+}
+static inline uint64_t arch_trace_value(const void *context)
+{
+	(void)context;
+	return 0;
+}
+
 /* where the hook comes back to */
 static inline uintptr_t arch_hook_back(const struct arch_hook *g)
 {

@@ -49,7 +49,7 @@ start:
 	each	offset, sub
 	each	branch, add
 	each	branch, sub
-	.word	pages - start, (pages_end - pages) / 4
+	.word	pages - start, (pages_end - pages) / 4, 0, 0
 
 	/*
 	 * x9: the thread's running page, x16: its record or word. Tally makes

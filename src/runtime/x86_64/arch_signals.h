@@ -117,6 +117,8 @@ enum { ARCH_NOTES_ENDS = 1 };
 /* words of the kernel's ucontext */
 enum {
 	ARCH_UC_MASK = 37,
+	ARCH_UC_R11 = 8,
+	ARCH_UC_DX = 17,
 	ARCH_UC_AX = 18,
 	ARCH_UC_SP = 20,
 	ARCH_UC_PC = 21,
@@ -201,6 +203,55 @@ static inline _Bool arch_step(void *context, _Bool quick)
 	}
 	arch_set_pc(context, (uintptr_t)p + (uintptr_t)(int32_t)size);
 	return 1;
+}
+
+/*
+ * Where code began, at its load, that was interrupted before it had stored a
+ * thread's bits again (isa/x64/insert/append.c); 0: it looks like none. *word:
+ * the first thread's.
+ */
+static inline uintptr_t arch_append(uintptr_t pc, uintptr_t *word)
+{
+	enum { LOAD = 8 };
+	/* behind the load, a shift, and what stands before the store */
+	static const uint8_t done[] = {LOAD, LOAD + 4, LOAD + 5, LOAD + 8};
+	int32_t disp;
+
+	for (unsigned i = 0; i < sizeof done; i++) {
+		const uint8_t *p = (const uint8_t *)pc - done[i];
+
+		if (!arch_is_access(p, 0x8b))
+			continue;
+		__builtin_memcpy(&disp, p + 4, sizeof disp);
+		*word = (uintptr_t)p + LOAD + (uintptr_t)(intptr_t)disp;
+		return (uintptr_t)p;
+	}
+	return 0;
+}
+
+/* does a call of that routine return there? Requires: it is code, and so is
+   what is before it */
+static inline _Bool arch_called(uintptr_t back, uintptr_t routine)
+{
+	const uint8_t *p = (const uint8_t *)back - 5;
+	int32_t disp = (int32_t)(routine - back), is;
+
+	if (routine - back != (uintptr_t)(intptr_t)disp || p[0] != 0xe8)
+		return 0;
+	__builtin_memcpy(&is, p + 1, sizeof is);
+	return is == disp;
+}
+
+/* registers that a routine of trace.S has its argument in, and what the site's
+   word gets */
+static inline uint64_t arch_trace_about(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_R11];
+}
+
+static inline uint64_t arch_trace_value(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_DX];
 }
 
 /* where a jump leads, perhaps by way of another; 0: it is none */

@@ -39,7 +39,7 @@ entry:	.quad	0
 	.long	return - start
 	.endr
 	.fill	2 * CALLS_ROUTINES, 4, 0
-	.long	pages - start, (pages_end - pages) / 4
+	.long	pages - start, (pages_end - pages) / 4, 0, 0
 
 	/*
 	 * An instruction that ends with the distance to the running page, which

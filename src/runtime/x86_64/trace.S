@@ -11,21 +11,27 @@
  *	enter	%r11: the address of a procedure, at its entry
  *	arrive	%r11: that of a place within one; %r10: the stack pointer
  *
- * A thread that is interrupted within finds its word of bits as it was before
- * the routine or as it is behind it: runtime/trace.c sees to that.
+ * A handler of a signal may write, too. If it interrupts a thread where that
+ * has read what it is about to change, the thread is sent back, or what it was
+ * about to write is written for it (runtime/trace.c): `unfinished` says where
+ * and how.
  */
+#include "abi/routines.h"
 #include "abi/trace.h"
 
 #define ON_TRACE 56 /* abi/launch_env.h */
 /* the site may have kept %r11 in so much room below its stack pointer */
 #define SPARE 64
 #define FULL 56
-#define STEP 7
 
 	.text	1
 pages:
 	.text	2
 pages_end:
+	.text	3
+places:
+	.text	4
+places_end:
 	.text	0
 start:
 page:	.quad	0
@@ -37,6 +43,14 @@ word:	.quad	0
 	.endr
 	.fill	16, 4, 0
 	.long	pages - start, (pages_end - pages) / 4
+	.long	places - start, (places_end - places) / 16
+
+	/* from one place up to another: how it goes on there (abi/routines.h) */
+	.macro	unfinished from, to, how, on
+	.text	3
+	.long	\from - start, \to - start, \how, \on - start
+	.text	0
+	.endm
 
 	/*
 	 * An instruction that ends with the distance to the running page, which
@@ -60,12 +74,14 @@ word:	.quad	0
 	ret
 	.endm
 
-	/* rcx = rcx << bits | from, to the thread's word */
-	.macro	append bits, from
+	/* the thread's word << bits | from; loses rcx. The labels are
+	   behind the word's load and behind its store */
+	.macro	append bits, from, read, wrote
 	paged	mov %gs:start+TRACE_PAGE_BITS(%rip), %rcx
-	shl	$\bits, %rcx
+\read:	shl	$\bits, %rcx
 	or	\from, %rcx
 	paged	mov %rcx, %gs:start+TRACE_PAGE_BITS(%rip)
+\wrote:
 	shr	$FULL, %rcx
 	jz	98f
 	call	flush
@@ -74,57 +90,86 @@ word:	.quad	0
 
 flush:
 	begin
+flush_again:
+	paged	mov %gs:start+TRACE_PAGE_BITS(%rip), %rdx
+flush_read:
+	mov	%rdx, %rcx
+	shr	$FULL, %rcx
+	jz	flush_done
 	paged	mov %gs:start+TRACE_PAGE_NEXT(%rip), %rcx
 	paged	cmp %gs:start+TRACE_PAGE_LIMIT(%rip), %rcx
-	jae	9f
-	paged	mov %gs:start+TRACE_PAGE_BITS(%rip), %rdx
+	jae	flush_ask
 	mov	%rdx, (%rcx)
 	/* a process that is killed in between loses bits, but writes none
 	   twice */
 	mov	$1, %edx
 	paged	mov %rdx, %gs:start+TRACE_PAGE_BITS(%rip)
+flush_wrote:
 	add	$8, %rcx
 	paged	mov %rcx, %gs:start+TRACE_PAGE_NEXT(%rip)
+flush_done:
 	end
-9:	push	%rdi
+flush_ask:
+	push	%rdi
 	push	%r10
 	mov	$TRACE_FLUSH, %edi
 	call	ask
 	pop	%r10
 	pop	%rdi
 	end
+	unfinished flush_read, flush_ask, UNFINISHED_RESUMES, flush_again
+	unfinished flush_wrote, flush_done, UNFINISHED_WORD, flush_done
 
 site:
 	begin
+site_again:
 	mov	32(%rsp), %rdx
+site_read:
 	paged	mov %rdx, %gs:start+TRACE_PAGE_EXPECT(%rip)
 	mov	%rdx, %rcx
 	paged	xor %gs:start+TRACE_PAGE_KEY(%rip), %rcx
 	cmp	%rcx, %gs:(%r11)
-	jne	1f
-	append	1, $0
+	jne	site_differs
+	append	1, $0, site_same_read, site_same_wrote
 	end
-1:	paged	mov %gs:start+TRACE_PAGE_TARGETS(%rip), %rcx
+site_differs:
+	paged	mov %gs:start+TRACE_PAGE_TARGETS(%rip), %rcx
 	test	%rcx, %rcx
-	jz	9f
+	jz	site_ask
 	push	%rax
+site_saved:
 	mov	%rdx, %rax
 	shr	$TARGET_SHIFT, %rax
 	and	$(1 << TARGET_BITS) - 1, %eax
 	cmp	%rdx, (%rcx,%rax,8)
-	jne	8f
+	jne	site_new
+	/* what the site's word gets */
 	paged	xor %gs:start+TRACE_PAGE_KEY(%rip), %rdx
-	mov	%rdx, %gs:(%r11)
+	/* an index is written as a whole: where it does not fit, the target
+	   is */
+	paged	mov %gs:start+TRACE_PAGE_BITS(%rip), %rcx
+	shr	$(63 - TARGET_BITS), %rcx
+	jnz	site_new
 	or	$1 << TARGET_BITS, %eax
-	mov	%eax, %edx
-	shr	$STEP, %edx
-	append	(TARGET_BITS+1-STEP), %rdx
-	and	$(1 << STEP) - 1, %eax
-	append	STEP, %rax
-	pop	%rax
+	paged	mov %gs:start+TRACE_PAGE_BITS(%rip), %rcx
+	shl	$TARGET_BITS + 1, %rcx
+	or	%rax, %rcx
+	paged	mov %rcx, %gs:start+TRACE_PAGE_BITS(%rip)
+site_wrote:
+	mov	%rdx, %gs:(%r11)
+site_told:
+	shr	$FULL, %rcx
+	jz	1f
+	call	flush
+1:	pop	%rax
 	end
-8:	pop	%rax
-9:	push	%rdi
+site_undo:
+	pop	%rax
+	jmp	site_again
+site_new:
+	pop	%rax
+site_ask:
+	push	%rdi
 	push	%r10
 	mov	$TRACE_SITE, %edi
 	lea	32(%rsp), %r10
@@ -132,6 +177,10 @@ site:
 	pop	%r10
 	pop	%rdi
 	end
+	unfinished site_read, site_same_wrote, UNFINISHED_RESUMES, site_again
+	unfinished site_differs, site_saved, UNFINISHED_RESUMES, site_again
+	unfinished site_saved, site_wrote, UNFINISHED_RESUMES, site_undo
+	unfinished site_wrote, site_told, UNFINISHED_SITE, site_told
 
 frame:
 	begin

@@ -86,3 +86,8 @@ bool trace_base_parse(struct trace_base *b, const char *key,
 	}
 	return true;
 }
+
+void trace_forked_note(uint32_t process, char key[TRACE_BASE_TEXT])
+{
+	snprintf(key, TRACE_BASE_TEXT, "forked %" PRIu32, process);
+}

@@ -40,4 +40,7 @@ void trace_base_note(const struct trace_base *b, char key[TRACE_BASE_TEXT],
 bool trace_base_parse(struct trace_base *b, const char *key,
 		      const char *value);
 
+/* one that says that a process was forked */
+void trace_forked_note(uint32_t process, char key[TRACE_BASE_TEXT]);
+
 #endif

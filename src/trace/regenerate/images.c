@@ -51,6 +51,27 @@ static void read_bases(struct replay_images *x, const struct trace_file *f)
 	}
 }
 
+/* a process that was forked has its images where its parent's were */
+static void inherit_bases(struct replay_images *x, const struct trace_file *f)
+{
+	char key[TRACE_BASE_TEXT];
+
+	for (size_t i = 0; i < f->process.n; i++) {
+		const struct trace_process *p = &f->process.at[i];
+		size_t n = x->base.n;
+
+		trace_forked_note(p->number, key);
+		for (size_t j = 0; trace_note(f, key) && j < n; j++) {
+			struct replay_base b = x->base.at[j];
+
+			if (b.process != p->parent)
+				continue;
+			b.process = p->number;
+			vec_push(&x->base, b);
+		}
+	}
+}
+
 int images_open(struct replay_images *x, const struct trace_file *f,
 		struct err *e)
 {
@@ -61,6 +82,7 @@ int images_open(struct replay_images *x, const struct trace_file *f,
 			return -1;
 		}
 	read_bases(x, f);
+	inherit_bases(x, f);
 	return 0;
 }
 
@@ -125,8 +147,8 @@ struct replay_image *images_old(const struct replay_images *x,
 	return NULL;
 }
 
-struct replay_place images_place(const struct replay_images *x, uint32_t process,
-			  uint64_t address)
+struct replay_place images_place(const struct replay_images *x,
+				 uint32_t process, uint64_t address)
 {
 	struct replay_place p = {.address = address};
 	struct replay_image *m;

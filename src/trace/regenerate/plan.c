@@ -65,6 +65,28 @@ static int by_code(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static void make_quick(struct proc_plan *k, struct choices *c)
+{
+	unsigned most = 1;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->at[i].length > most)
+			most = c->at[i].length;
+	c->bits = (uint8_t)(most < QUICK_BITS ? most : QUICK_BITS);
+	c->quick = ARENA_ARRAY(&k->arena, const struct choice *,
+			       1u << c->bits);
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct choice *x = &c->at[i];
+		uint32_t code = (uint32_t)x->code, n;
+
+		if (x->length > c->bits)
+			continue;
+		n = 1u << (c->bits - x->length);
+		for (uint32_t j = 0; j < n; j++)
+			c->quick[code * n + j] = x;
+	}
+}
+
 static void find_choices(struct proc_plan *k, uint32_t v, struct choices *c)
 {
 	struct codes_wanted w = {0};
@@ -85,16 +107,14 @@ static void find_choices(struct proc_plan *k, uint32_t v, struct choices *c)
 		c->at[i] = (struct choice){d->code, d->ncode, n + 1, way};
 	}
 	qsort(c->at, c->n, sizeof *c->at, by_code);
+	make_quick(k, c);
 	codes_wanted_free(&w);
 }
 
-const struct choices *plan_choices(struct proc_plan *k, uint32_t v)
+const struct choices *plan_find_choices(struct proc_plan *k, uint32_t v)
 {
-	struct choices *c = &k->choice[v];
-
-	if (!c->known)
-		find_choices(k, v, c);
-	return c;
+	find_choices(k, v, &k->choice[v]);
+	return &k->choice[v];
 }
 
 const struct choice *plan_choose(const struct choices *c, uint32_t bits,

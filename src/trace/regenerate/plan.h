@@ -21,10 +21,16 @@ struct choice {
 				is the first */
 };
 
+enum { QUICK_BITS = 6 }; /* at most; longer codes are of what is rare */
+
 struct choices {
 	bool known;
 	uint32_t n;
 	struct choice *at; /* by code, as if it were followed by zeroes */
+	/* by the next `bits` bits the one whose code they begin with; NULL:
+	   there is none, or it is longer */
+	const struct choice **quick;
+	uint8_t bits;
 };
 
 struct proc_plan {
@@ -43,12 +49,30 @@ struct proc_plan {
 /* of a procedure of a map that was read; NULL: its edges are not known */
 struct proc_plan *plan_make(const struct map *m, uint32_t proc);
 void plan_free(struct proc_plan *p);
+/* plan_choices() where they are not known yet */
+const struct choices *plan_find_choices(struct proc_plan *p, uint32_t vertex);
 /* what may come at a vertex with more ways out, or a code on the only one;
    NULL: there is no choice to make */
-const struct choices *plan_choices(struct proc_plan *p, uint32_t vertex);
+static inline const struct choices *plan_choices(struct proc_plan *p,
+						 uint32_t vertex)
+{
+	return p->choice[vertex].known ? &p->choice[vertex] :
+					 plan_find_choices(p, vertex);
+}
 /* which of them begins with these bits, of which `left` are there; NULL: none,
    or there are not enough bits */
 const struct choice *plan_choose(const struct choices *c, uint32_t bits,
 				 unsigned n, unsigned left);
+/* plan_choose() of CODES_LONGEST bits, quick where codes are short */
+static inline const struct choice *plan_choose_next(const struct choices *c,
+						    uint32_t bits,
+						    unsigned left)
+{
+	const struct choice *x =
+		c->n ? c->quick[bits >> (CODES_LONGEST - c->bits)] : NULL;
+
+	return x && x->length <= left ? x :
+	       plan_choose(c, bits, CODES_LONGEST, left);
+}
 
 #endif

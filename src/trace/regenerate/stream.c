@@ -19,6 +19,23 @@ static bool next_chunk(struct stream *s)
 	return true;
 }
 
+/* the record that a part begins with says when that was */
+static void read_time(struct stream *s)
+{
+	const struct trace_part *p = s->part;
+
+	if (p->nrecord && p->record[0].kind == RING_PART &&
+	    p->record[0].nword > PART_TIME)
+		s->time = p->record[0].word[PART_TIME];
+}
+
+/* there are no more parts */
+static void end_parts(struct stream *s)
+{
+	s->part = NULL;
+	stream_set_stop(s);
+}
+
 /* the next part, if this one is done */
 static bool next_part(struct stream *s)
 {
@@ -27,6 +44,8 @@ static bool next_part(struct stream *s)
 			return false;
 	s->part = &s->chunk.part.at[s->npart++];
 	s->at = s->nrecord = 0;
+	stream_set_stop(s);
+	read_time(s);
 	return true;
 }
 
@@ -35,7 +54,7 @@ void stream_begin(struct stream *s, const struct trace_file *f,
 {
 	*s = (struct stream){.file = f, .thread = t};
 	if (!next_part(s))
-		s->part = NULL;
+		end_parts(s);
 }
 
 void stream_end(struct stream *s)
@@ -51,7 +70,7 @@ static void begin_part(struct stream *s, const struct trace_record *r)
 	s->new_epoch = true;
 }
 
-const struct trace_record *stream_record(struct stream *s)
+const struct trace_record *stream_find_record(struct stream *s)
 {
 	while (s->part) {
 		const struct trace_record *r = &s->part->record[s->nrecord];
@@ -60,56 +79,17 @@ const struct trace_record *stream_record(struct stream *s)
 			if (s->at < s->part->nbit)
 				return NULL;
 			if (!next_part(s))
-				s->part = NULL;
+				end_parts(s);
 		} else if (r->at_bit > s->at) {
 			return NULL;
 		} else if (r->kind != RING_PART) {
 			return r;
 		} else {
 			begin_part(s, r);
-			s->nrecord++;
+			stream_pass(s);
 		}
 	}
 	return NULL;
-}
-
-bool stream_is_dry(struct stream *s)
-{
-	return !stream_record(s) && !s->part;
-}
-
-/* up to the next record, or the end of the part */
-static uint64_t bits_left(const struct stream *s)
-{
-	uint64_t end = s->nrecord < s->part->nrecord ?
-			       s->part->record[s->nrecord].at_bit :
-			       s->part->nbit;
-
-	return end - s->at;
-}
-
-uint32_t stream_peek(struct stream *s, unsigned n, unsigned *left)
-{
-	uint64_t there, value;
-	const uint64_t *w;
-	unsigned at;
-
-	*left = 0;
-	if (stream_record(s) || !s->part)
-		return 0;
-	there = bits_left(s);
-	*left = there < n ? (unsigned)there : n;
-	w = &s->part->bit[s->at / 64];
-	at = s->at % 64;
-	value = at ? w[0] << at | w[1] >> (64 - at) : w[0];
-	return n ? (uint32_t)(value >> (64 - n)) &
-			   ~(uint32_t)((UINT64_C(1) << (n - *left)) - 1) :
-		   0;
-}
-
-void stream_skip(struct stream *s, unsigned n)
-{
-	s->at += n;
 }
 
 bool stream_read(struct stream *s, unsigned n, uint32_t *value)

@@ -16,6 +16,8 @@ struct stream {
 	const struct trace_part *part; /* or NULL: there are no more */
 	uint64_t at;	/* bits of it that were read */
 	size_t nrecord; /* and records */
+	uint64_t stop;	/* where the next record is, or the part ends: bits */
+	uint64_t time;	/* when the part began, as its thread saw it */
 	bool new_epoch; /* one has begun since this was last cleared */
 	uint64_t epoch;
 	bool broken; /* a chunk cannot be read: *e says why */
@@ -26,21 +28,69 @@ void stream_begin(struct stream *s, const struct trace_file *f,
 		  const struct trace_thread *t);
 void stream_end(struct stream *s);
 
+/* are there bits before the next record, in this part? */
+static inline bool stream_has_bits(const struct stream *s)
+{
+	return s->at < s->stop;
+}
+
+/* stream_record() where there are no bits */
+const struct trace_record *stream_find_record(struct stream *s);
 /* the record that comes before the next bit, or NULL */
-const struct trace_record *stream_record(struct stream *s);
+static inline const struct trace_record *stream_record(struct stream *s)
+{
+	return stream_has_bits(s) ? NULL : stream_find_record(s);
+}
+
+/* where bits end that can be read */
+static inline void stream_set_stop(struct stream *s)
+{
+	const struct trace_part *p = s->part;
+
+	s->stop = !p			 ? 0 :
+		  s->nrecord < p->nrecord ? p->record[s->nrecord].at_bit :
+					    p->nbit;
+}
+
 /* it was read */
 static inline void stream_pass(struct stream *s)
 {
 	s->nrecord++;
+	stream_set_stop(s);
 }
 
 /* is there nothing left to read? */
-bool stream_is_dry(struct stream *s);
-/* the next n bits, at most 32, or what is left of them with zeroes behind;
+static inline bool stream_is_dry(struct stream *s)
+{
+	return !stream_record(s) && !s->part;
+}
+
+/* the next n bits, 1 to 32, or what is left of them with zeroes behind;
    *left: how many there were */
-uint32_t stream_peek(struct stream *s, unsigned n, unsigned *left);
+static inline uint32_t stream_peek(struct stream *s, unsigned n,
+				   unsigned *left)
+{
+	const uint64_t *w;
+	uint64_t value;
+	unsigned at;
+
+	*left = 0;
+	if (stream_record(s) || !s->part)
+		return 0;
+	*left = s->stop - s->at < n ? (unsigned)(s->stop - s->at) : n;
+	w = &s->part->bit[s->at / 64];
+	at = s->at % 64;
+	value = w[0] << at | w[1] >> 1 >> (63 - at);
+	return (uint32_t)(value >> (64 - n)) &
+	       ~(uint32_t)((UINT64_C(1) << (n - *left)) - 1);
+}
+
 /* n bits that were peeked at are read */
-void stream_skip(struct stream *s, unsigned n);
+static inline void stream_skip(struct stream *s, unsigned n)
+{
+	s->at += n;
+}
+
 /* the next n bits, at most 32, which may go over the end of a part; false:
    there are not so many before a record, or at all */
 bool stream_read(struct stream *s, unsigned n, uint32_t *value);

@@ -8,6 +8,44 @@ static const char cut_off[] = "lost: up to 64 branches";
 /* a program's trace says something sooner: each cycle of a graph does */
 enum { MOST_SILENT = 1 << 24 };
 
+/* --- what is told */
+
+/* the step that was held is next, and this one is held if it is a block */
+static void tell(struct walk *w, const struct walk_step *s)
+{
+	if (w->holds) {
+		w->next = w->held;
+		w->ready = true;
+	}
+	w->held = *s;
+	w->holds = true;
+}
+
+/* n instructions of the block where control is */
+static inline struct walk_step block_step(const struct walk *w, uint32_t first,
+					  uint32_t n)
+{
+	return (struct walk_step){
+		.kind = WALK_BLOCK,
+		.by = w->by,
+		.image = w->at.image,
+		.plan = w->at.plan,
+		.vertex = w->at.vertex,
+		.edge = first ? MAP_NONE : w->edge,
+		.first = first,
+		.n = n,
+		.address = w->at.plan->block[w->at.vertex].start,
+		.depth = w->frame.n,
+	};
+}
+
+static void tell_block(struct walk *w, uint32_t first, uint32_t n)
+{
+	const struct walk_step s = block_step(w, first, n);
+
+	tell(w, &s);
+}
+
 /* --- places */
 
 /* of an address of the image, or as it ran (NULL) */
@@ -51,6 +89,7 @@ static void arrive(struct walk *w, const struct replay_place *p, uint32_t edge,
 	w->edge = edge;
 	w->by = (uint8_t)by;
 	w->fresh = true;
+	w->first = 0;
 	w->lost = false;
 	w->nway = 0;
 }
@@ -194,6 +233,21 @@ static void come_back(struct walk *w, const struct replay_place *site)
 	pass_entry(w, &p);
 }
 
+/* what was interrupted goes on */
+static void go_on(struct walk *w, const struct walk_frame *f)
+{
+	w->at = f->site;
+	w->fresh = f->fresh;
+	w->first = f->first;
+	w->way = f->way;
+	w->nway = f->nway;
+	w->prefix = f->prefix;
+	w->nprefix = f->nprefix;
+	w->gap = w->lost = false;
+	if (f->rest.n)
+		tell(w, &f->rest);
+}
+
 /* the innermost frame goes on */
 static void pop(struct walk *w)
 {
@@ -205,10 +259,7 @@ static void pop(struct walk *w)
 	}
 	f = w->frame.at[--w->frame.n];
 	if (f.interrupted) {
-		w->at = f.site;
-		w->fresh = false;
-		w->way = f.way;
-		w->nway = f.nway;
+		go_on(w, &f);
 	} else if (f.site.image) {
 		come_back(w, &f.site);
 	} else {
@@ -405,29 +456,35 @@ static const struct choice *read_choice(struct walk *w,
 					const struct choices *c)
 {
 	const struct choice *x;
-	uint32_t bits, more;
-	unsigned left, n = 0;
+	uint32_t more;
+	unsigned left;
 
-	bits = stream_peek(&w->stream, CODES_LONGEST, &left);
-	x = plan_choose(c, bits, CODES_LONGEST, left);
-	if (x) {
-		stream_skip(&w->stream, x->length);
-		w->silent = 0;
-		return x;
+	if (!w->nprefix) {
+		uint32_t bits = stream_peek(&w->stream, CODES_LONGEST, &left);
+
+		x = plan_choose_next(c, bits, left);
+		if (x) {
+			stream_skip(&w->stream, x->length);
+			w->silent = 0;
+			return x;
+		}
 	}
-	/* it goes over the end of a part */
-	for (bits = 0; n < CODES_LONGEST; n++) {
+	/* it goes over the end of a part, or a handler ran in between */
+	while (w->nprefix < CODES_LONGEST) {
 		if (!stream_read(&w->stream, 1, &more))
 			return NULL;
-		bits = bits << 1 | more;
-		x = plan_choose(c, bits, n + 1, n + 1);
-		if (x)
+		w->prefix = w->prefix << 1 | more;
+		w->nprefix++;
+		x = plan_choose(c, w->prefix, w->nprefix, w->nprefix);
+		if (x) {
+			w->prefix = w->nprefix = w->silent = 0;
 			return x;
+		}
 	}
 	return NULL;
 }
 
-/* code that is not traced calls, or a handler of a signal */
+/* code that is not traced calls */
 static bool is_entered(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
@@ -450,11 +507,144 @@ static bool is_entered(struct walk *w)
 	return true;
 }
 
+/* --- signals */
+
+/* control is at an address as it ran */
+static void begin(struct walk *w, uint64_t at)
+{
+	uint64_t old;
+	struct replay_image *m =
+		images_old(w->images, w->process, at, &old);
+	struct replay_place p = {0};
+
+	if (m)
+		p = find_place(w, m, old);
+	if (p.image)
+		arrive(w, &p, MAP_NONE, BY_BEGIN);
+	else
+		lose(w, "the thread begins in code that is not traced");
+}
+
+/* where in a block an address of the original is; its instructions if it is
+   nowhere there */
+static uint32_t insn_at(const struct replay_place *p, uint64_t old)
+{
+	const struct map *m = &p->image->map;
+	const struct map_block *b = &p->plan->block[p->vertex];
+	uint64_t at = b->start;
+	uint32_t i;
+
+	for (i = 0; i < b->ninsn && at != old; i++)
+		at += m->insn_size ? m->insn_size : m->length.at[b->length + i];
+	return i;
+}
+
+/* a signal arrives where control is, or had just been */
+static void interrupt(struct walk *w, const struct trace_record *r,
+		      const struct walk_step *rest, uint32_t first)
+{
+	struct walk_frame f = {
+		.site = w->at,
+		.interrupted = true,
+		.pc = r->word[0],
+		.way = w->way,
+		.nway = w->nway,
+		.fresh = w->fresh,
+		.first = first,
+		.prefix = w->prefix,
+		.nprefix = w->nprefix,
+	};
+
+	if (rest)
+		f.rest = *rest;
+	stream_pass(&w->stream);
+	push(w, f);
+	w->prefix = w->nprefix = 0;
+	w->at = (struct replay_place){0};
+	w->fresh = w->gap = false;
+	w->nway = 0;
+}
+
+/*
+ * Has a signal arrived in what was told last, in the block that is about to be
+ * told, or in code that is not traced? Else it arrives later on.
+ */
+static bool is_interrupted(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	struct walk_step *h = &w->held, rest;
+	struct replay_image *m;
+	struct replay_place p;
+	uint64_t old = 0;
+	uint32_t i;
+
+	if (!r || r->kind != RING_SIGNAL || r->nword < 2)
+		return false;
+	m = images_old(w->images, w->process, r->word[0], &old);
+	if (w->holds && m && m == h->image) {
+		p = (struct replay_place){.image = m, .vertex = h->vertex};
+		p.plan = image_plan(m, (uint32_t)(h->plan->p - m->map.proc.at));
+		i = insn_at(&p, old);
+		if (i == h->first + h->n - 1 &&
+		    !(w->at.image && insn_at(&w->at, old) <
+			      w->at.plan->block[w->at.vertex].ninsn)) {
+			rest = *h;
+			rest.first = i;
+			rest.n = 1;
+			h->n--;
+			w->holds = h->n;
+			interrupt(w, r, &rest, w->first);
+			return true;
+		}
+	}
+	if (m && w->at.image && m != w->at.image)
+		return false;
+	if (m && w->at.image) {
+		i = insn_at(&w->at, old);
+		if (i == w->at.plan->block[w->at.vertex].ninsn)
+			return false;
+		if (i > w->first)
+			tell_block(w, w->first, i - w->first);
+		interrupt(w, r, NULL, i);
+		return true;
+	}
+	if (m)
+		return false;
+	interrupt(w, r, NULL, w->first);
+	return true;
+}
+
+/* a handler has returned */
+static bool resumes(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	struct walk_frame f;
+	uint64_t pc;
+
+	if (!r || r->kind != RING_RESUME || !r->nword)
+		return false;
+	pc = r->word[0];
+	stream_pass(&w->stream);
+	do {
+		if (!w->frame.n) {
+			lose(w, "a handler returns that is not known");
+			return true;
+		}
+		f = w->frame.at[--w->frame.n];
+	} while (!f.interrupted);
+	if (pc && pc != f.pc)
+		begin(w, pc);
+	else
+		go_on(w, &f);
+	return true;
+}
+
 /* the next edge from where control is */
 static void step(struct walk *w)
 {
 	const struct graph *g = &w->at.plan->t.g;
 	uint32_t v = w->at.vertex, n = graph_out_degree(g, v);
+	const struct trace_record *r;
 	const struct choice *x;
 
 	if (w->nway) {
@@ -472,8 +662,14 @@ static void step(struct walk *w)
 	if (is_entered(w))
 		return;
 	x = read_choice(w, plan_choices(w->at.plan, v));
+	w->silent = 0;
 	if (!x) {
-		not_said(w);
+		r = stream_record(&w->stream);
+		/* where it arrived is not known better than so */
+		if (r && r->kind == RING_SIGNAL && r->nword >= 2)
+			interrupt(w, r, NULL, 0);
+		else
+			not_said(w);
 		return;
 	}
 	w->way = x->way;
@@ -482,21 +678,6 @@ static void step(struct walk *w)
 }
 
 /* --- where it is not known where control is */
-
-static void begin(struct walk *w, uint64_t at)
-{
-	uint64_t old;
-	struct replay_image *m =
-		images_old(w->images, w->process, at, &old);
-	struct replay_place p = {0};
-
-	if (m)
-		p = find_place(w, m, old);
-	if (p.image)
-		arrive(w, &p, MAP_NONE, BY_BEGIN);
-	else
-		lose(w, "the thread begins in code that is not traced");
-}
 
 /* to the next record that says where */
 static void find_again(struct walk *w)
@@ -523,8 +704,13 @@ static void leave_gap(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
 
-	if (is_entered(w))
+	if (is_entered(w) || resumes(w) || is_interrupted(w))
 		return;
+	if (r && r->kind == RING_BEGIN && r->nword) {
+		begin(w, r->word[0]);
+		stream_pass(&w->stream);
+		return;
+	}
 	if (!r && stream_is_dry(&w->stream)) {
 		finish(w, "the end, in code that is not traced");
 		return;
@@ -536,29 +722,6 @@ static void leave_gap(struct walk *w)
 
 /* --- the end */
 
-/*
- * The thread says that it is about to end, perhaps. *there: the walk has come
- * to that place. False: it says nothing of the kind.
- */
-static bool is_ending(struct walk *w, bool *there)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	struct replay_image *m;
-	uint64_t old;
-
-	if (!r || r->kind != RING_END || !r->nword)
-		return false;
-	m = images_old(w->images, w->process, r->word[0], &old);
-	*there = r->number == RING_END_LOST || !m;
-	if (!*there && w->at.image == m) {
-		const struct map_block *b = &w->at.plan->block[w->at.vertex];
-
-		*there = w->at.vertex < w->at.plan->p->nblock &&
-			 map_block_last(&m->map, b) == old;
-	}
-	return true;
-}
-
 static const char *end_of(const struct trace_record *r)
 {
 	switch (r->number) {
@@ -568,6 +731,8 @@ static const char *end_of(const struct trace_record *r)
 		return "the process ended";
 	case RING_END_EXEC:
 		return "the process executed another program";
+	case RING_END_SIGNAL:
+		return "a signal ended the process";
 	}
 	return cut_off;
 }
@@ -579,104 +744,317 @@ static void end_here(struct walk *w)
 	const char *why = end_of(r);
 
 	stream_pass(&w->stream);
+	r = stream_record(&w->stream);
+	if (r && r->kind == RING_AGAIN && r->nword) {
+		w->frame.n = 0;
+		for (size_t i = 0; i < w->vfork.n; i++)
+			push(w, w->vfork.at[i]);
+		begin(w, r->word[0]);
+		stream_pass(&w->stream);
+		w->again = true;
+	}
 	if (stream_is_dry(&w->stream))
 		finish(w, why);
 }
 
-/* --- the iterator */
+/* --- processes that are made */
 
-static void tell(struct walk *w, enum walk_kind kind, struct walk_step *s)
+static void keep_frames(struct walk *w, const struct trace_record *r)
 {
-	*s = (struct walk_step){
-		.kind = (uint8_t)kind,
-		.by = w->by,
-		.image = w->at.image,
-		.plan = w->at.plan,
-		.vertex = w->at.vertex,
-		.edge = w->edge,
-		.address = w->at.address,
-		.depth = w->frame.n,
-		.why = w->why,
-	};
-	if (w->at.image && w->at.vertex < w->at.plan->p->nblock)
-		s->address = w->at.plan->block[w->at.vertex].start;
+	uint32_t process = (uint32_t)r->number;
+	struct walk_fork k = {.process = process};
+
+	stream_pass(&w->stream);
+	if (r->kind == RING_VFORK) {
+		w->vfork.n = 0;
+		vec_append(&w->vfork, &w->frame);
+		return;
+	}
+	for (size_t i = 0; i < w->all->fork.n; i++)
+		if (w->all->fork.at[i].process == process)
+			return;
+	for (size_t i = 0; i < w->frame.n; i++)
+		vec_push(&k.frame, w->frame.at[i]);
+	vec_push(&w->all->fork, k);
 }
 
-/* is there something to tell of where control is? */
-static bool tells_block(struct walk *w, struct walk_step *s)
+static const struct walk_fork *find_fork(const struct walks *x,
+					 uint32_t process)
 {
-	bool there = false, ending;
+	for (size_t i = 0; i < x->fork.n; i++)
+		if (x->fork.at[i].process == process)
+			return &x->fork.at[i];
+	return NULL;
+}
+
+/* walks through its parent to where the process was made */
+static void look_for_fork(struct walks *x, const struct trace_process *p)
+{
+	for (size_t i = 0; i < x->file->thread.n; i++) {
+		const struct trace_thread *t = &x->file->thread.at[i];
+		struct walk_step s;
+		struct walk w;
+
+		if (t->process != p->parent)
+			continue;
+		walk_begin(&w, x, t);
+		do
+			walk_next(&w, &s);
+		while (s.kind != WALK_END && !find_fork(x, p->number));
+		walk_end(&w);
+	}
+}
+
+/* the first thread of a process that was forked has its parent's frames */
+static void inherit_frames(struct walk *w, const struct trace_thread *t)
+{
+	const struct trace_process *p = trace_process(w->all->file,
+						      t->process);
+	char key[TRACE_BASE_TEXT];
+	const struct walk_fork *k;
+
+	trace_forked_note(t->process, key);
+	if (t->thread || !p || p->parent >= p->number ||
+	    !trace_note(w->all->file, key))
+		return;
+	if (!find_fork(w->all, t->process))
+		look_for_fork(w->all, p);
+	k = find_fork(w->all, t->process);
+	for (size_t i = 0; k && i < k->frame.n; i++)
+		push(w, k->frame.at[i]);
+}
+
+/* --- the iterator */
+
+/*
+ * The thread has said that it ends, and the walk may have come there: then the
+ * block is told as far as it ran. False: it has not. Or it has said that it
+ * makes a process.
+ */
+static bool tells_end(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	const struct map_block *b = &w->at.plan->block[w->at.vertex];
+	struct replay_image *m;
+	uint64_t old;
+	uint32_t i;
+
+	if (!r || (r->kind != RING_END && r->kind != RING_FORK &&
+		   r->kind != RING_VFORK) || !r->nword)
+		return false;
+	m = images_old(w->images, w->process, r->word[0], &old);
+	if (r->kind != RING_END) {
+		if (!m || (m == w->at.image &&
+			   insn_at(&w->at, old) < b->ninsn))
+			keep_frames(w, r);
+		return false;
+	}
+	if (r->number == RING_END_LOST || !m) {
+		end_here(w);
+		return true;
+	}
+	i = m == w->at.image ? insn_at(&w->at, old) : b->ninsn;
+	if (i == b->ninsn)
+		return false;
+	/* a system call is made; what a signal ends is not */
+	if (r->number != RING_END_SIGNAL)
+		i++;
+	if (i > w->first)
+		tell_block(w, w->first, i - w->first);
+	w->again = false;
+	end_here(w);
+	/* it did not end after all */
+	if (!w->over && !w->again && i < b->ninsn) {
+		w->first = i;
+		w->fresh = true;
+	}
+	return true;
+}
+
+static void tell_place(struct walk *w)
+{
+	const struct map_block *b;
 
 	w->fresh = false;
 	if (w->at.vertex >= w->at.plan->p->nblock)
-		return false; /* a hub: no code */
+		return; /* a hub: no code */
 	if (stream_is_dry(&w->stream)) {
 		finish(w, cut_off);
-		return false;
+		return;
 	}
 	if (w->silent++ > MOST_SILENT) {
 		lose(w, "the trace does not fit the program");
-		return false;
+		return;
 	}
-	ending = is_ending(w, &there);
-	if (ending && there &&
-	    stream_record(&w->stream)->number == RING_END_LOST) {
-		end_here(w);
-		return false;
+	w->fresh = true;
+	if (is_interrupted(w))
+		return;
+	w->fresh = false;
+	if (tells_end(w))
+		return;
+	b = &w->at.plan->block[w->at.vertex];
+	tell_block(w, w->first, b->ninsn - w->first);
+}
+
+static struct walk_step other_step(const struct walk *w, enum walk_kind kind)
+{
+	return (struct walk_step){.kind = (uint8_t)kind, .edge = MAP_NONE,
+				  .address = w->at.address,
+				  .depth = w->frame.n, .why = w->why};
+}
+
+static void tell_lost(struct walk *w)
+{
+	const struct walk_step s = other_step(w, WALK_LOST);
+
+	tell(w, &s);
+}
+
+/* one step on, which may tell something */
+static void advance(struct walk *w)
+{
+	bool was_lost = w->lost;
+	struct walk_step s;
+
+	if (w->gap) {
+		if (is_interrupted(w))
+			return;
+		w->gap = false;
+		s = other_step(w, WALK_GAP);
+		tell(w, &s);
+		return;
 	}
-	tell(w, WALK_BLOCK, s);
-	if (ending && there)
-		end_here(w);
+	if (w->fresh) {
+		tell_place(w);
+	} else if (w->lost) {
+		find_again(w);
+	} else if (w->at.image) {
+		step(w);
+	} else {
+		leave_gap(w);
+	}
+	if (w->lost && !was_lost)
+		tell_lost(w);
+}
+
+/* --- what is most often so */
+
+/* the next edge, if bits say which, or nothing need say so; else MAP_NONE */
+static uint32_t quick_edge(struct walk *w)
+{
+	const struct graph *g = &w->at.plan->t.g;
+	uint32_t v = w->at.vertex, first = g->out_first[v], bits;
+	const struct choice *x;
+	unsigned left;
+
+	if (w->nway)
+		return w->way[--w->nway];
+	if (g->out_first[v + 1] - first == 1 && !w->at.plan->on[g->out[first]])
+		return g->out[first];
+	if (w->nprefix || g->out_first[v + 1] == first)
+		return MAP_NONE;
+	bits = stream_peek(&w->stream, CODES_LONGEST, &left);
+	x = plan_choose_next(plan_choices(w->at.plan, v), bits, left);
+	if (!x)
+		return MAP_NONE;
+	stream_skip(&w->stream, x->length);
+	w->silent = 0;
+	w->way = x->way;
+	w->nway = x->nway - 1;
+	return w->way[w->nway];
+}
+
+/*
+ * Where a block is held and control goes on: advance() to the next block, or a
+ * part of that; with what cannot be if bits come before the next record left
+ * out. True: the next block is held, the last one is *s.
+ */
+static bool stride(struct walk *w, struct walk_step *s)
+{
+	const struct map_edge *d;
+	uint32_t e;
+
+	do {
+		if (!w->holds || w->ready || w->over || w->gap || w->lost ||
+		    w->fresh || !w->at.image || !stream_has_bits(&w->stream))
+			return false;
+		e = quick_edge(w);
+		if (e == MAP_NONE)
+			return false;
+		d = &w->at.plan->edge[e];
+		if (d->to < map_exit(w->at.plan->p)) {
+			w->at.vertex = d->to;
+			w->edge = e;
+			w->by = BY_EDGE;
+			w->first = 0;
+			w->fresh = d->to < w->at.plan->p->nblock;
+		} else {
+			go_along(w, e);
+		}
+	} while (!w->fresh && !w->lost);
+	if (w->lost)
+		tell_lost(w);
+	if (w->lost || w->ready ||
+	    w->at.vertex >= w->at.plan->p->nblock || w->first ||
+	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
+		return false;
+	w->fresh = false;
+	*s = w->held;
+	w->held = block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
 	return true;
 }
 
 void walk_next(struct walk *w, struct walk_step *s)
 {
-	for (;;) {
-		bool was_lost = w->lost;
-
-		if (w->over) {
-			w->at.image = NULL;
-			tell(w, WALK_END, s);
-			return;
-		}
-		if (w->gap) {
-			w->gap = false;
-			tell(w, WALK_GAP, s);
-			return;
-		}
-		if (w->fresh) {
-			if (tells_block(w, s))
-				return;
-			continue;
-		}
-		if (w->lost)
-			find_again(w);
-		else if (w->at.image)
-			step(w);
-		else
-			leave_gap(w);
-		if (w->lost && !was_lost) {
-			tell(w, WALK_LOST, s);
-			return;
+	if (stride(w, s))
+		return;
+	while (!w->ready) {
+		if (!w->over) {
+			advance(w);
+		} else if (w->holds) {
+			w->next = w->held;
+			w->holds = false;
+			w->ready = true;
+		} else {
+			w->at.address = 0;
+			w->next = other_step(w, WALK_END);
+			w->ready = true;
 		}
 	}
+	*s = w->next;
+	w->ready = false;
 }
 
-void walk_begin(struct walk *w, const struct replay_images *x,
-		const struct trace_file *f, const struct trace_thread *t)
+int walks_open(struct walks *x, const struct trace_file *f, struct err *e)
 {
-	*w = (struct walk){.images = x, .process = t->process};
+	*x = (struct walks){.file = f};
+	return images_open(&x->images, f, e);
+}
+
+void walks_close(struct walks *x)
+{
+	for (size_t i = 0; i < x->fork.n; i++)
+		vec_free(&x->fork.at[i].frame);
+	vec_free(&x->fork);
+	images_close(&x->images);
+}
+
+void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
+{
+	*w = (struct walk){.all = x, .images = &x->images,
+			   .process = t->process};
 	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
 	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
-	stream_begin(&w->stream, f, t);
+	stream_begin(&w->stream, x->file, t);
 	w->gap = true;
+	inherit_frames(w, t);
 }
 
 void walk_end(struct walk *w)
 {
 	stream_end(&w->stream);
 	vec_free(&w->frame);
+	vec_free(&w->vfork);
 	vec_free(&w->targets.key);
 	vec_free(&w->targets.last);
 	mem_free(w->cache);

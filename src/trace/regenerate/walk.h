@@ -14,7 +14,7 @@
 #include "trace/regenerate/stream.h"
 
 enum walk_kind {
-	WALK_BLOCK, /* all of it ran */
+	WALK_BLOCK, /* instructions of one block ran */
 	WALK_GAP,   /* code ran that is not traced, from `address` on; 0: not
 		       known where */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
@@ -37,6 +37,8 @@ struct walk_step {
 	const struct proc_plan *plan;
 	uint32_t vertex;
 	uint32_t edge;	  /* of the map by which it was reached, or MAP_NONE */
+	uint32_t first, n; /* instructions of the block: it may be told in
+			      parts, where a handler came in between */
 	uint64_t address; /* where it begins, in the original; of a gap as it
 			     ran */
 	size_t depth;	  /* calls that are open */
@@ -44,13 +46,19 @@ struct walk_step {
 };
 
 struct walk_frame {
-	struct replay_place site; /* the block that called; image NULL: code that is
-			      not traced */
-	/* it did not call, but was interrupted when so much of its way was
-	   left */
+	struct replay_place site; /* the block that called; image NULL: code
+				     that is not traced */
+	/* it did not call, but was interrupted, there; what is left of its
+	   way, and of the block where it is, if that is not told yet */
 	bool interrupted;
+	uint64_t pc;
 	const uint32_t *way;
 	uint32_t nway;
+	bool fresh;
+	uint32_t first;
+	uint32_t prefix; /* bits of a code that was half written */
+	uint8_t nprefix;
+	struct walk_step rest; /* of a block that was left by then */
 };
 
 /* where indirect jumps led, as the thread that wrote them knew it */
@@ -63,7 +71,24 @@ struct walk_targets {
 
 enum { WALK_PLACES = 4096 };
 
+/* the calls that were open when a process was made */
+struct walk_fork {
+	uint32_t process;
+	VEC(struct walk_frame) frame;
+};
+
+/* what walks through threads of one trace know of each other */
+struct walks {
+	const struct trace_file *file;
+	struct replay_images images;
+	VEC(struct walk_fork) fork;
+};
+
+int walks_open(struct walks *x, const struct trace_file *f, struct err *e);
+void walks_close(struct walks *x);
+
 struct walk {
+	struct walks *all;
 	const struct replay_images *images;
 	uint32_t process;
 	struct stream stream;
@@ -72,9 +97,20 @@ struct walk {
 	uint32_t edge;
 	uint8_t by;
 	uint32_t silent; /* blocks since a code was read */
-	bool fresh; /* the place was not told yet */
+	bool fresh; /* the place was not told yet, from `first` on */
+	uint32_t first;
+	/* the block that was told last: what follows may say that a part of it
+	   came later */
+	struct walk_step held;
+	bool holds;
+	/* the calls that were open when a process was made in this memory */
+	VEC(struct walk_frame) vfork;
+	struct walk_step next; /* to be given, if it is ready */
+	bool ready;
+	uint32_t prefix; /* of a code, that was read */
+	uint8_t nprefix;
 	bool gap;   /* nor was the gap */
-	bool lost, over;
+	bool lost, over, again;
 	const char *why;
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;
@@ -88,8 +124,8 @@ struct walk {
 	} *cache;
 };
 
-void walk_begin(struct walk *w, const struct replay_images *x,
-		const struct trace_file *f, const struct trace_thread *t);
+void walk_begin(struct walk *w, struct walks *x,
+		const struct trace_thread *t);
 void walk_next(struct walk *w, struct walk_step *s);
 void walk_end(struct walk *w);
 

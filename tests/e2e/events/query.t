@@ -6,7 +6,6 @@ once must be a point of the way that single steps through the original go, some
 rounds and a part of one behind its beginning. Threads that sleep do not notice
 that they are asked.
 """
-import array
 import collections
 import json
 import os
@@ -17,93 +16,20 @@ import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
-from events_run import *
+from query_run import *
 from patience import until
 
 tap = Tap()
 PERIODIC = "../events/periodic.c"
 COMERS = "../events/comers.c"
-ASKED = ["insns", "calls", "returns", "branches", "taken", "syscalls"]
-NOW = ["-Wl,-z,now"]
-
-
-class Running:
-    """A program under `tally events` that has begun."""
-
-    def __init__(self, here, exe, *options, args=(), events=ASKED):
-        self.p = subprocess.Popen(
-            [TALLY, "events", "-e", ",".join(events), *options, "--output",
-             here + "/said", "--", exe, *args], env=environment(here),
-            cwd=here, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, **ALONE)
-        self.first = self.p.stdout.readline()
-        self.pid = int(run("pgrep", "-P", str(self.p.pid)).split()[0])
-
-    def query(self, *words, pid=None):
-        p = subprocess.run([TALLY, "query", *words, str(pid or self.pid)],
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True)
-        return p.returncode, p.stdout, p.stderr
-
-    def end(self):
-        out, err = self.p.communicate()
-        return self.p.returncode, out, err
-
-
-def objects(text):
-    """JSON objects, one after the other."""
-    decode, at, out = json.JSONDecoder().raw_decode, 0, []
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
-        value, at = decode(text, at)
-        out.append(value)
-    return out
-
-
-# --- the way of a thread
-
-def stepped_way(here, exe, thread):
-    """What one thread has counted, step by step, for some rounds."""
-    p = subprocess.Popen([STEPS, "-t", here + "/ran", exe, "1"], cwd=here,
-                         env=environment(here), stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, text=True, **ALONE)
-    p.stdout.readline()
-    p.communicate()
-    code = Code(HOST, exe)
-    file = sorted(glob.glob(here + "/ran.trace.*"),
-                  key=lambda f: int(f.split(".")[-1]))[thread]
-    trace = [a for a in array.array("Q", open(file, "rb").read())
-             if a in code.insn]
-    kinds, now, way = dict(KINDS[HOST]), [0] * len(ASKED), []
-    for a, next_ in zip(trace, trace[1:]):
-        way.append(tuple(now))
-        text = text_at(code, a)
-        taken = re.match(kinds["branches"], text) and (
-            not re.match(CONDITIONS[HOST], text) or next_ != code.at(a)[0])
-        for i, e in enumerate(ASKED):
-            now[i] += 1 if e == "insns" else bool(taken) if e == "taken" \
-                else bool(re.match(kinds[e], text))
-    turn = next(s for s, _, n in Names.read(HOST, exe) if n == "turn")
-    starts = [i for i, a in enumerate(trace[:-1]) if a == turn]
-    return way, starts
-
-
-def is_on_way(vector, way, starts):
-    """Is it a point of the way, any number of rounds later?"""
-    if vector[0] < len(way):
-        return tuple(vector) == way[vector[0]]
-    first, second = starts[2:4]
-    k, j = divmod(vector[0] - first, second - first)
-    return all(v == way[first + j][i] + k * (way[second][i] - way[first][i])
-               for i, v in enumerate(vector))
 
 
 def on_the_way(name, *flags):
     here = room(name)
     exe = build(here, name, [PERIODIC], "-no-pie", *NOW, *flags)
-    way, starts = stepped_way(here, exe, 1)
-    if len(starts) < 5:
-        return [("steps", ["only %d rounds" % len(starts)])]
+    way = list(stepped_ways(here, exe, "1"))[1]
+    if way.trouble:
+        return [("steps", way.trouble)]
     r = Running(here, exe, "--online", "--libs", "none")
     # one process asks again and again, then new ones do
     said = objects(r.query("--json", "--every", "0.0001", "--times",
@@ -115,16 +41,11 @@ def on_the_way(name, *flags):
         for t in x["processes"][0]["threads"]:
             seen[t["tid"]].append(list(t["events"].values()))
     workers = 0
-    for tid, vectors in seen.items():
-        bad += ["%d: %s, then %s" % (tid, a, b) for a, b in
-                zip(vectors, vectors[1:]) if any(
-                    x is None or y is None or x > y for x, y in zip(a, b))]
+    for vectors in seen.values():
         if vectors[-1][0] < 100000:
             continue
         workers += 1
-        off = [v for v in vectors if not is_on_way(v, way, starts)]
-        bad += ["%d of %d are no point of the way: %s" % (
-            len(off), len(vectors), off[0])] if off else []
+        bad += way.judge(vectors)
     bad += [] if len(said) >= 600 and workers == 2 else [
         "%d answers, %d workers" % (len(said), workers)]
     return [("points of the way", bad),

@@ -53,7 +53,7 @@ CASES = [
     Case("rounds", [ROUNDS], "-O2", *NOW, args=["rounds", "5"]),
     Case("turns", [ROUNDS], "-O2", *NOW, args=["threads", "5"], threads=True,
          steady=False),
-    Case("big", [ROUNDS], "-O1", "-DBIG=2", *NOW, args=["big", "3"],
+    Case("big", [ROUNDS], "-O0", "-DBIG=2", *NOW, args=["big", "3"],
          steps=False),
 ]
 

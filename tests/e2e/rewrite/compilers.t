@@ -10,10 +10,13 @@ import sys
 import tempfile
 
 sys.path.insert(0, "tests/lib")
+from rest import with_rest
 from rewrite_run import *
 
 tap = Tap()
-LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os"]
+PIE, FIXED = ["-fPIE", "-pie"], ["-fno-pie", "-no-pie"]
+LEVELS = with_rest([("-O0", FIXED), ("-O2", FIXED), ("-O3", PIE)],
+                   [("-O1", PIE), ("-Os", FIXED)])
 # source, compilers, ways
 SOURCES = [("flow.c", ("gcc", "clang"), ("trap", "crowded")),
            ("throw.cc", ("g++", "clang++"), ("crowded",))]
@@ -43,8 +46,7 @@ def jobs(isa, pool):
     todo = []
     for source, names, ways in SOURCES:
         for name in names:
-            for i, level in enumerate(LEVELS):
-                pie = ["-fPIE", "-pie"] if i % 2 else ["-fno-pie", "-no-pie"]
+            for level, pie in LEVELS:
                 todo.append(((isa, source, name, level), pool.submit(
                     attempt, isa, worlds, name, level, pie, source, ways)))
     return todo

@@ -13,6 +13,7 @@ import tempfile
 
 sys.path.insert(0, "tests/lib")
 from cfg_oracle import ISAS, Tap, compiler, tool
+from rest import with_rest
 from unwind_oracle import *
 
 TOOL = os.path.join(os.environ.get("BUILD", "build"), "tools/move-unwind")
@@ -105,8 +106,9 @@ with tempfile.TemporaryDirectory() as where:
         runs("rustc", program)
     else:
         tap.skip("rustc", "does not build here")
-    for path in sorted(glob.glob("/usr/lib/*/libstdc++.so.6") +
-                       glob.glob("/usr/*/lib/libstdc++.so.6") +
-                       glob.glob("/usr/lib/*/libcrypto.so.3")):
-        attempt(path, path, 7)
+    for pattern in with_rest(["/usr/lib/*/libstdc++.so.6",
+                              "/usr/*/lib/libstdc++.so.6"],
+                             ["/usr/lib/*/libcrypto.so.3"]):
+        for path in sorted(glob.glob(pattern)):
+            attempt(path, path, 7)
 tap.done()
