@@ -10,7 +10,6 @@
 #include "base/embed.h"
 #include "cmd/render/figures.h"
 #include "cmd/render/graph_look.h"
-#include "cmd/render/page.h"
 
 /* in pixels */
 enum {
@@ -265,6 +264,12 @@ void flame_show_svg(const struct flame *f, FILE *to)
 
 EMBED(flame_page, "src/cmd/render/flame_page.html");
 
+void flame_page_print(const struct page_word *words, const void *what,
+		      FILE *to)
+{
+	page_print(flame_page, words, what, to);
+}
+
 static void page_title(const void *flame, FILE *to)
 {
 	const struct flame *f = flame;
@@ -285,5 +290,5 @@ void flame_show_html(const struct flame *f, FILE *to)
 		{"@TITLE@", page_title}, {"@GRAPH@", page_graph}, {0},
 	};
 
-	page_print(flame_page, words, f, to);
+	flame_page_print(words, f, to);
 }

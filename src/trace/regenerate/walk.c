@@ -389,8 +389,8 @@ static void jump(struct walk *w, uint32_t e)
 		return;
 	}
 	if (p.image && p.plan == w->at.plan)
-		arrive(w, &p, MAP_NONE, BY_EDGE);
-	go(w, &p, p.plan == w->at.plan ? BY_EDGE : BY_JUMP);
+		arrive(w, &p, MAP_NONE, BY_BRANCH);
+	go(w, &p, p.plan == w->at.plan ? BY_BRANCH : BY_JUMP);
 }
 
 static void go_along(struct walk *w, uint32_t e)
@@ -402,7 +402,7 @@ static void go_along(struct walk *w, uint32_t e)
 
 	if (d->to < map_exit(w->at.plan->p)) {
 		p.vertex = d->to;
-		arrive(w, &p, e, BY_EDGE);
+		arrive(w, &p, e, BY_BRANCH);
 		w->way = way;
 		w->nway = nway;
 	} else if (d->writes & MAP_WRITES_FRAME) {
@@ -931,7 +931,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 		if (d->to < map_exit(w->at.plan->p)) {
 			w->at.vertex = d->to;
 			w->edge = e;
-			w->by = BY_EDGE;
+			w->by = BY_BRANCH;
 			w->first = 0;
 			w->fresh = d->to < w->at.plan->p->nblock;
 		} else {
