@@ -18,11 +18,19 @@ static void put_short(struct timeline *t, size_t depth)
 	s->calls = 0;
 }
 
+/* is the call one with those before it? */
+static bool goes_on(const struct timeline *t, const struct timeline_call *s,
+		    const struct timeline_call *c)
+{
+	return c->end - s->start <= t->least ||
+	       (c->step.plan == s->step.plan && c->start - s->end <= t->least);
+}
+
 static void add_short(struct timeline *t, const struct timeline_call *c)
 {
 	struct timeline_call *s = &t->short_one[c->depth];
 
-	if (s->calls && c->end - s->start > t->least)
+	if (s->calls && !goes_on(t, s, c))
 		put_short(t, c->depth);
 	if (!s->calls) {
 		*s = *c;

@@ -1,7 +1,7 @@
 /*
  * timeline: the calls of a thread as rectangles, from their first instruction
- * to their last one, on those that called them. Calls that follow each other,
- * and are too short to be seen, are one.
+ * to their last one, on those that called them. Calls that are too short to be
+ * seen are one, if together they are, too, or all are of one procedure.
  */
 #ifndef REPORT_TIMELINE_H
 #define REPORT_TIMELINE_H

@@ -201,8 +201,7 @@ static const char *fill_of(const struct flame *f, const struct frame *x,
 			   colour);
 }
 
-/* in so many letters: without its middle or, if there are few, its end */
-static void write_name(const char *name, size_t room, FILE *to)
+void flame_put_name(const char *name, size_t room, FILE *to)
 {
 	char first[SHORT_TEXT];
 
@@ -236,7 +235,7 @@ static void write_frame(const struct flame *f, const struct frame *x, FILE *to)
 		      "fill=\"url(#hatch)\"/>", to);
 	if (width >= LEAST_TEXT * LETTER + 6) {
 		fputs("<text x=\"3\" y=\"13\">", to);
-		write_name(v->name, (size_t)(width - 6) / LETTER, to);
+		flame_put_name(v->name, (size_t)(width - 6) / LETTER, to);
 		fputs("</text>", to);
 	}
 	fputs("</svg></g>\n", to);

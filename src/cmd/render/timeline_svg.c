@@ -21,7 +21,7 @@ enum {
 	FOOT = 44,
 	ROW = 18,
 	LETTER = 7, /* width of one, rounded up */
-	LEAST_TEXT = 3, /* letters */
+	LEAST_TEXT = 4, /* letters */
 	TITLE_MAX = 110,
 	TICKS = 8,
 };
@@ -109,10 +109,18 @@ static void write_call(const struct drawing *d, const struct timeline_call *c,
 	fputs("\"/>", to);
 	if (width >= LEAST_TEXT * LETTER + 6) {
 		fputs("<text x=\"3\" y=\"13\">", to);
-		dot_text(to, name, (size_t)(width - 6) / LETTER);
+		flame_put_name(name, (size_t)(width - 6) / LETTER, to);
 		fputs("</text>", to);
 	}
 	fputs("</svg></g>\n", to);
+}
+
+/* of the tick, as wide as the picture when i is TICKS */
+static uint64_t tick(const struct timeline *t, unsigned i)
+{
+	uint64_t all = t->end - t->start;
+
+	return t->start + all / TICKS * i + all % TICKS * i / TICKS;
 }
 
 static void write_foot(const struct drawing *d, unsigned y, FILE *to)
@@ -124,9 +132,7 @@ static void write_foot(const struct drawing *d, unsigned y, FILE *to)
 			"text-anchor=\"%s\">%s</text>\n",
 			MARGIN + INSIDE * i / TICKS, y + 16,
 			!i ? "start" : i == TICKS ? "end" : "middle",
-			figures_number(d->t->start +
-				       (d->t->end - d->t->start) / TICKS * i,
-				       n));
+			figures_number(tick(d->t, i), n));
 	fprintf(to, "<text x=\"%d\" y=\"%u\" fill=\"#606060\">Calls that are "
 		"too short to be seen are drawn as one.", MARGIN, y + 34);
 	if (d->t->left_out)
