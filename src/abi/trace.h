@@ -73,6 +73,10 @@ enum ring_record {
 	RING_RESUME,
 	/* a process is about to be made, of that number: where both go on */
 	RING_FORK,
+	/* so is one in the same memory (vfork), which writes what comes now;
+	   and the thread that made it goes on, both there */
+	RING_VFORK,
+	RING_AGAIN,
 	/* the thread begins there, after a system call of its creator */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on

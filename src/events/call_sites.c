@@ -23,13 +23,16 @@ static struct insertion calling(const struct call_sites *x, unsigned routine,
 	return i;
 }
 
-/* code that does nothing else can be there */
+/* that code can be there, and beside it such as adds to counters: obstacles are
+   looked for one by one, registers are needed together */
 static bool fits(const struct call_sites *x, unsigned routine,
 		 enum plan_place place, uint64_t at)
 {
+	const struct isa_move *move = x->q->d->s->cfg->isa->move;
 	struct insertion i = {.place = (uint8_t)place, .at = at};
 
 	i = calling(x, routine, i);
+	i.nregs = move->add_needs[COUNT_KEEPS].regs;
 	return !insertion_obstacle(x->q->d->s, &i);
 }
 

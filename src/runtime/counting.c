@@ -116,6 +116,13 @@ static void before_clone(struct counting *c, struct clone_call x)
 		calls_vfork(c);
 }
 
+/* a child runs in this thread's memory, and the thread waits for it */
+static _Bool shares_memory(const struct counting *c, const struct clone_call *x)
+{
+	return x->flags & SYS_CLONE_VFORK && x->flags & SYS_CLONE_VM &&
+	       !c->emulated;
+}
+
 /* the call locks the program in (or asks if it could, with no filter) */
 static _Bool confines(const struct arch_hook *g)
 {
@@ -140,8 +147,11 @@ static void on_end(struct counting *c, struct arch_hook *g)
 {
 	_Bool ends = g->nr == SYS_EXIT_GROUP;
 
-	if (!c->confined && !process_is_own(c))
+	if (!c->confined && !process_is_own(c)) {
+		trace_ends(c, ends ? RING_END_PROCESS : RING_END_EXEC,
+			   arch_hook_back(g));
 		return;
+	}
 	if (ends && !c->confined)
 		handlers_end(c, (const void *)arch_hook_frame(g), NULL);
 	trace_ends(c, ends ? RING_END_PROCESS : RING_END_EXEC,
@@ -162,6 +172,10 @@ void counting_on_call(struct arch_hook *g, const struct launch_env *h)
 		before_clone(c, x);
 		if (c->forker == thread_self(c))
 			trace_forks(c, arch_hook_back(g));
+		else if (c->traces && !c->vforker && shares_memory(c, &x)) {
+			trace_vforks(c, arch_hook_back(g));
+			c->vforker = thread_self(c);
+		}
 	} else if (arch_takes_slot(g))
 		threads_give_up(c);
 	else if (g->nr == SYS_RT_SIGACTION && !c->confined)
@@ -195,6 +209,10 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 	if (!c)
 		return;
 	self = thread_self(c);
+	if (result && c->vforker == self && process_is_own(c)) {
+		trace_vforks(c, arch_hook_back(g));
+		c->vforker = 0;
+	}
 	if (c->executing == (uintptr_t)g) {
 		c->executing = 0;
 		process_ends(c, ENDED_NOT);

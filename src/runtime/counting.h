@@ -225,6 +225,8 @@ struct counting {
 	_Bool pages; /* there are running pages */
 	_Bool traces; /* which traces are written by (trace.c) */
 	uint64_t traced; /* threads that were, so far */
+	uintptr_t vforker; /* the thread that waits for a child that runs in
+			      its memory, or 0 */
 	struct running running; /* of the first thread */
 	struct chunk_threads *records; /* the newest, or NULL */
 	uint32_t nrecord;	       /* of these that are in use */
@@ -433,6 +435,9 @@ void trace_killed(struct counting *c, uint64_t signal, void *context);
 void trace_forked(struct counting *c);
 /* this thread is about to make a process, which begins there */
 void trace_forks(struct counting *c, uintptr_t at);
+/* this thread is about to make a process in its memory, which begins there;
+   or (c->vforker) goes on there behind that */
+void trace_vforks(struct counting *c, uintptr_t at);
 /* an image is there */
 void trace_image(struct counting *c, const struct counted_image *m);
 

@@ -512,6 +512,17 @@ void trace_forks(struct counting *c, uintptr_t at)
 	unblock_signals(&t);
 }
 
+void trace_vforks(struct counting *c, uintptr_t at)
+{
+	uint64_t payload = at;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, c->vforker ? RING_AGAIN : RING_VFORK, 0, &payload, 1);
+	unblock_signals(&t);
+}
+
 void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 {
 	uint64_t payload = at;

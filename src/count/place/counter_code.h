@@ -81,9 +81,10 @@ struct counter_code {
 	VEC(struct code_site) site_call;
 	VEC(struct code_arrival) arrival;
 	const struct cfg *cfg;
-	VEC(uint64_t) site; /* by addition's insertion, or by addition: where code is that
-			       can be changed for threads (isa/move.h); none
-			       if it counts for them from the beginning */
+	VEC(uint64_t) site; /* by addition's insertion, or by addition: where
+			       code is that can be changed for threads
+			       (isa/move.h); none if it counts for them from
+			       the beginning */
 	bool running; /* there is a running page */
 	/*
 	 * The code counts for threads from the beginning: there is no room

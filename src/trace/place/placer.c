@@ -288,6 +288,29 @@ static void describe_edge(const struct traced_proc *k, uint32_t e)
 	}
 }
 
+static bool calls(const struct placed_proc *q)
+{
+	const struct cfg *c = q->d->s->cfg;
+
+	for (uint32_t v = 0; v < q->p->nblock; v++) {
+		uint64_t start = q->n->map.block.at[q->p->block + v].start;
+		uint8_t last = c->block.at[cfg_block_at(c, start)].last;
+
+		if (last == INSN_CALL || last == INSN_ICALL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * May data lie below the stack pointer? Compilers put it there in what calls
+ * nothing: it may well be named by another register, as without optimization.
+ */
+static bool uses_below(const struct placed_proc *q)
+{
+	return placed_uses_below(q) || !calls(q);
+}
+
 static void look(struct traced_proc *k)
 {
 	const struct placed_proc *q = k->q;
@@ -301,7 +324,7 @@ static void look(struct traced_proc *k)
 		k->leaves[e] = departure_of(q, &k->frames, e);
 		k->barred[e] = !q->d->way.at[e].n;
 	}
-	k->below = placed_uses_below(q);
+	k->below = uses_below(q);
 }
 
 static void place(const struct placer *x, const struct placed_proc *q)

@@ -158,8 +158,8 @@ uint64_t images_base(const struct replay_images *x, uint32_t process,
 	return 0;
 }
 
-struct replay_place images_place(const struct replay_images *x, uint32_t process,
-			  uint64_t address)
+struct replay_place images_place(const struct replay_images *x,
+				 uint32_t process, uint64_t address)
 {
 	struct replay_place p = {.address = address};
 	struct replay_image *m;

@@ -45,8 +45,8 @@ int images_open(struct replay_images *x, const struct trace_file *f,
 void images_close(struct replay_images *x);
 
 /* the place of an address in a process: the first instruction of a block */
-struct replay_place images_place(const struct replay_images *x, uint32_t process,
-			  uint64_t address);
+struct replay_place images_place(const struct replay_images *x,
+				 uint32_t process, uint64_t address);
 /* the address in the original that stands for it; NULL: of no image */
 struct replay_image *images_old(const struct replay_images *x,
 				uint32_t process, uint64_t address,

@@ -228,6 +228,9 @@ static void come_back(struct walk *w, const struct replay_place *site)
 	}
 	p.vertex = site->plan->edge[e].to;
 	arrive(w, &p, e, BY_RETURN);
+	/* a call that is there for its return address leads to the original
+	   code with it */
+	pass_entry(w, &p);
 }
 
 /* what was interrupted goes on */
@@ -380,17 +383,47 @@ static void call(struct walk *w, uint32_t e)
 	go(w, &p, BY_CALL);
 }
 
+/* the edge from a hub to the vertex, or MAP_NONE */
+static uint32_t hub_edge(const struct proc_plan *p, uint32_t vertex)
+{
+	const struct graph *g = &p->t.g;
+
+	for (uint32_t i = g->in_first[vertex]; i < g->in_first[vertex + 1]; i++)
+		if (g->in[i] < p->p->nedge &&
+		    p->edge[g->in[i]].kind == MAP_FROM_HUB)
+			return g->in[i];
+	return MAP_NONE;
+}
+
+/*
+ * A jump within the procedure. If it goes by the table of a hub, though it is
+ * none of those that are known to, it writes what they do.
+ */
+static void jump_within(struct walk *w, const struct replay_place *p)
+{
+	uint32_t e = p->old ? MAP_NONE : hub_edge(p->plan, p->vertex), bits;
+
+	if (e != MAP_NONE && p->plan->edge[e].ncode &&
+	    (!stream_read(&w->stream, p->plan->edge[e].ncode, &bits) ||
+	     bits != p->plan->edge[e].code)) {
+		not_said(w);
+		return;
+	}
+	arrive(w, p, e, BY_BRANCH);
+	if (p->old)
+		pass_entry(w, p);
+}
+
 static void jump(struct walk *w, uint32_t e)
 {
 	struct replay_place p;
 
-	if (!target_of(w, e, &p)) {
+	if (!target_of(w, e, &p))
 		not_said(w);
-		return;
-	}
-	if (p.image && p.plan == w->at.plan)
-		arrive(w, &p, MAP_NONE, BY_BRANCH);
-	go(w, &p, p.plan == w->at.plan ? BY_BRANCH : BY_JUMP);
+	else if (p.image && p.plan == w->at.plan)
+		jump_within(w, &p);
+	else
+		go(w, &p, BY_JUMP);
 }
 
 static void go_along(struct walk *w, uint32_t e)
@@ -466,7 +499,11 @@ static bool is_entered(struct walk *w)
 	if (w->at.image)
 		push(w, f);
 	push(w, (struct walk_frame){0});
-	go(w, &p, BY_ENTRY);
+	/* the same record again says that it was entered again */
+	if (p.image)
+		arrive(w, &p, MAP_NONE, BY_ENTRY);
+	else
+		enter_gap(w, p.address);
 	return true;
 }
 
@@ -707,17 +744,32 @@ static void end_here(struct walk *w)
 	const char *why = end_of(r);
 
 	stream_pass(&w->stream);
+	r = stream_record(&w->stream);
+	if (r && r->kind == RING_AGAIN && r->nword) {
+		w->frame.n = 0;
+		for (size_t i = 0; i < w->vfork.n; i++)
+			push(w, w->vfork.at[i]);
+		begin(w, r->word[0]);
+		stream_pass(&w->stream);
+		w->again = true;
+	}
 	if (stream_is_dry(&w->stream))
 		finish(w, why);
 }
 
 /* --- processes that are made */
 
-static void keep_frames(struct walk *w, uint32_t process)
+static void keep_frames(struct walk *w, const struct trace_record *r)
 {
+	uint32_t process = (uint32_t)r->number;
 	struct walk_fork k = {.process = process};
 
 	stream_pass(&w->stream);
+	if (r->kind == RING_VFORK) {
+		w->vfork.n = 0;
+		vec_append(&w->vfork, &w->frame);
+		return;
+	}
 	for (size_t i = 0; i < w->all->fork.n; i++)
 		if (w->all->fork.at[i].process == process)
 			return;
@@ -787,13 +839,14 @@ static bool tells_end(struct walk *w)
 	uint64_t old;
 	uint32_t i;
 
-	if (!r || (r->kind != RING_END && r->kind != RING_FORK) || !r->nword)
+	if (!r || (r->kind != RING_END && r->kind != RING_FORK &&
+		   r->kind != RING_VFORK) || !r->nword)
 		return false;
 	m = images_old(w->images, w->process, r->word[0], &old);
-	if (r->kind == RING_FORK) {
+	if (r->kind != RING_END) {
 		if (!m || (m == w->at.image &&
 			   insn_at(&w->at, old) < b->ninsn))
-			keep_frames(w, (uint32_t)r->number);
+			keep_frames(w, r);
 		return false;
 	}
 	if (r->number == RING_END_LOST || !m) {
@@ -808,9 +861,10 @@ static bool tells_end(struct walk *w)
 		i++;
 	if (i > w->first)
 		tell_block(w, w->first, i - w->first);
+	w->again = false;
 	end_here(w);
 	/* it did not end after all */
-	if (!w->over && i < b->ninsn) {
+	if (!w->over && !w->again && i < b->ninsn) {
 		w->first = i;
 		w->fresh = true;
 	}
@@ -940,7 +994,8 @@ static bool stride(struct walk *w, struct walk_step *s)
 	} while (!w->fresh && !w->lost);
 	if (w->lost)
 		tell_lost(w);
-	if (w->lost || w->ready || w->at.vertex >= w->at.plan->p->nblock || w->first ||
+	if (w->lost || w->ready ||
+	    w->at.vertex >= w->at.plan->p->nblock || w->first ||
 	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
 		return false;
 	w->fresh = false;
@@ -999,6 +1054,7 @@ void walk_end(struct walk *w)
 {
 	stream_end(&w->stream);
 	vec_free(&w->frame);
+	vec_free(&w->vfork);
 	vec_free(&w->targets.key);
 	vec_free(&w->targets.last);
 	mem_free(w->cache);

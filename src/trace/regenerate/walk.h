@@ -46,8 +46,8 @@ struct walk_step {
 };
 
 struct walk_frame {
-	struct replay_place site; /* the block that called; image NULL: code that is
-			      not traced */
+	struct replay_place site; /* the block that called; image NULL: code
+				     that is not traced */
 	/* it did not call, but was interrupted, there; what is left of its
 	   way, and of the block where it is, if that is not told yet */
 	bool interrupted;
@@ -97,18 +97,20 @@ struct walk {
 	uint32_t edge;
 	uint8_t by;
 	uint32_t silent; /* blocks since a code was read */
-	bool fresh; /* the place was not told yet, from instruction `first` on */
+	bool fresh; /* the place was not told yet, from `first` on */
 	uint32_t first;
 	/* the block that was told last: what follows may say that a part of it
 	   came later */
 	struct walk_step held;
 	bool holds;
+	/* the calls that were open when a process was made in this memory */
+	VEC(struct walk_frame) vfork;
 	struct walk_step next; /* to be given, if it is ready */
 	bool ready;
 	uint32_t prefix; /* of a code, that was read */
 	uint8_t nprefix;
 	bool gap;   /* nor was the gap */
-	bool lost, over;
+	bool lost, over, again;
 	const char *why;
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;

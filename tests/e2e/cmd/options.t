@@ -15,7 +15,7 @@ sys.path.insert(0, "tests/lib")
 from answers import *
 from option_texts import *
 
-RUNNERS = ("count", "events", "record")
+RUNNERS = ("count", "events", "record", "trace")
 HIDDEN = {"man", "pid"} # for `make man`; refused with a reason
 
 

@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+"""
+trace_run: what a program did, as `tally replay` regenerates it from a trace,
+and as single steps of the original tell it (tests/tools/step-counts.c).
+
+    trace_run.py [--libs] [--encoding NAME].. [--around N] PROGRAM [ARG..]
+
+prints where the two differ first, of each encoding and thread. Both are lists
+of places, one for each instruction that was completed, in order:
+
+    an index of the image << ADDRESS_BITS | the address in its file
+
+Compared are instructions of the program's own file, or, with --libs, those of
+all files but the loader. The lists begin with the first instruction of main(): what
+comes before counts the variables of the environment, of which tally adds some.
+Left out is code that stays in place: stubs of the linker, and what `tally
+instrument` says. Of a program that is killed by a signal the last branches may
+be missing.
+"""
+import argparse
+import array
+import collections
+import functools
+import glob
+import itertools
+import json
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import count_run
+from call_code import STUBS
+from count_run import *
+from objdump_text import Bytes
+
+ENCODINGS = "witness", "bits", "every-branch"
+ADDRESS_BITS = 48
+# what step-counts writes beside instructions (step_trace.h)
+MARKS = 16
+# what a replay may print at most: a broken one may never end
+MOST = 200 << 20
+# instructions of the last 64 branches, and of calls between them
+LOST = 2000
+CUT_OFF = "lost: up to 64 branches"
+# what is the same with tally and without, as far as the program may see
+STEADY = {"LD_BIND_NOW": "1", "MALLOC_TRIM_THRESHOLD_": "10000000"}
+
+
+class Images:
+    """Files, by number; a file has what stays in place of it."""
+
+    def __init__(self, where):
+        self.where, self.number, self.path = where, {}, []
+
+    def of(self, path):
+        if path not in self.number:
+            self.number[path] = len(self.path)
+            self.path.append(path)
+        return self.number[path]
+
+    @functools.lru_cache(None)
+    def untraced(self, path):
+        """Addresses that are not traced; None: all"""
+        name = os.path.basename(path)
+        if not os.path.isfile(path) or name.startswith("ld-linux"):
+            return None
+        out = set()
+        for n, (r, code) in Bytes(path).sections().items():
+            if code and STUBS.match(n):
+                out.update(r)
+        try:
+            said = json.loads(run(TALLY, "instrument", "--json", path, "-o",
+                                  self.where + "/copy"))
+        except Failed:
+            return None
+        for r in said["in_place"]:
+            out.update(range(int(r["start"], 16), int(r["end"], 16)))
+        return out
+
+    def traced(self, path, at):
+        """The place of an address, or None."""
+        left_out = self.untraced(path)
+        if left_out is None or at in left_out:
+            return None
+        return place(self.of(path), at)
+
+
+def place(image, address):
+    return image << ADDRESS_BITS | address
+
+
+def is_of(places, ranges):
+    """What of these places is in one of the ranges."""
+    known = {p: any(p in r for r in ranges) for p in set(places)}
+    return array.array("Q", (p for p in places if known[p]))
+
+
+# --- single steps
+
+def auditor(here):
+    """A library for LD_AUDIT: with tally the loader has one, too, and locks
+    once more for it when the program ends."""
+    source, lib = here + "/audit.c", here + "/audit.so"
+    if not os.path.exists(lib):
+        with open(source, "w") as f:
+            f.write("unsigned la_version(unsigned v) { return v; }\n")
+        run("cc", "-shared", "-fPIC", "-nostdlib", "-o", lib, source)
+    return lib
+
+
+def steps(images, here, words, env=STEADY):
+    """(status, output, {(process, thread): places}), numbered from 0"""
+    for name in glob.glob(here + "/ran.*"):
+        os.remove(name)
+    got = quiet(["env", "LD_AUDIT=" + auditor(here), STEPS, "-s",
+                 here + "/ran", *words], here, **env)
+    threads = collections.defaultdict(list)
+    for name in glob.glob(here + "/ran.steps.*"):
+        pid, tid = map(int, name.split(".")[-2:])
+        threads[pid].append(tid)
+    out = {}
+    for i, pid in enumerate(sorted(threads)):
+        # the first thread has the process's number
+        order = sorted(threads[pid], key=lambda t: (t != pid, t))
+        for j, tid in enumerate(order):
+            out[i, j] = read_steps(images, here, pid, tid)
+    return got[0], got[1], out
+
+
+def read_steps(images, here, pid, tid):
+    maps = []
+    for name in glob.glob("%s/ran.maps.%d" % (here, pid)):
+        with open(name) as f:
+            for line in f:
+                start, end, delta, path = line.rstrip("\n").split(" ", 3)
+                maps.append((int(start, 16), int(end, 16), int(delta, 16),
+                             path))
+    maps.reverse()
+    known, a = {}, array.array("Q")
+    with open("%s/ran.steps.%d.%d" % (here, pid, tid), "rb") as f:
+        a.frombytes(f.read())
+
+    def look(pc):
+        for start, end, delta, path in maps:
+            if start <= pc < end:
+                return images.traced(path,
+                                     pc - delta & (1 << ADDRESS_BITS) - 1)
+        return None
+    out = array.array("Q")
+    for pc in itertools.islice(a, 0, None, 2):
+        if not pc:
+            break
+        if pc < MARKS:
+            continue
+        if pc not in known:
+            known[pc] = look(pc)
+        if known[pc] is not None:
+            out.append(known[pc])
+    return out
+
+
+# --- traces
+
+def trace(here, encoding, words, env=STEADY, name=None):
+    """(status, output, messages, file) of a run that was recorded"""
+    file = "%s/%s.trace" % (here, name or encoding)
+    return *quiet([TALLY, "trace", "--encoding", encoding, "-o", file, "--",
+                   *words], here, **env), file
+
+
+class Path:
+    """What replay says of a thread."""
+
+    def __init__(self):
+        self.at = array.array("Q")
+        self.n = 0      # instructions, with those that are left out
+        self.said = []  # (number of instructions before, remark)
+        self.bad = []
+
+
+def replay(images, file):
+    """{(process, thread): Path}, numbered from 0"""
+    p = subprocess.Popen([TALLY, "replay", "--as", "insns", file],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, numbers, path, known = {}, {}, None, {}
+    paths = {os.path.basename(p): p for p in images.path}
+    size = 0
+    for line in p.stdout:
+        size += len(line)
+        if size > MOST:
+            p.kill()
+            path.bad.append("it does not end")
+            break
+        if not line.startswith(b"#"):
+            at = known.get(line)
+            if at is None:
+                image, address = line.decode().rstrip("\n").split("\t")
+                at = known[line] = images.traced(paths.get(image, image),
+                                                 int(address, 16))
+            path.n += 1
+            if at is not None:
+                path.at.append(at)
+        elif line.startswith(b"# process "):
+            w = line.split()
+            process = numbers.setdefault(int(w[2]), len(numbers))
+            path = out[process, int(w[4])] = Path()
+        else:
+            path.said.append((path.n, line[2:-1].decode()))
+    err = p.stderr.read().decode()
+    if p.wait() and not (path and path.bad):
+        raise Failed("replay: %s %s" % (p.returncode, err))
+    return out
+
+
+def end_of(path):
+    return path.said[-1][1] if path.said else None
+
+
+# --- comparison
+
+class Symbols:
+    def __init__(self, images):
+        self.images = images
+
+    @functools.lru_cache(None)
+    def table(self, path):
+        found = []
+        for line in run("nm", "-n", "--defined-only", path).splitlines() or \
+                run("nm", "-nD", "--defined-only", path).splitlines():
+            w = line.split()
+            if len(w) == 3 and w[1] in "tTwWiu":
+                found.append((int(w[0], 16), w[2]))
+        return found
+
+    def name(self, p):
+        path = self.images.path[p >> ADDRESS_BITS]
+        at = p & (1 << ADDRESS_BITS) - 1
+        found = self.table(path)
+        i = bisect.bisect(found, (at, "~")) - 1
+        return "%s %#x %s" % (os.path.basename(path), at, "%s+%#x" % (
+            found[i][1], at - found[i][0]) if i >= 0 else "?")
+
+
+def first_difference(a, b):
+    """Where two arrays differ first, or None."""
+    if a == b:
+        return None
+    lo, hi = 0, min(len(a), len(b))
+    while lo < hi:
+        mid = (lo + hi + 1) // 2
+        if a[lo:mid] == b[lo:mid]:
+            lo = mid
+        else:
+            hi = mid - 1
+    return lo
+
+
+def differ(images, want, got, around=3):
+    """Complaints about a list of places."""
+    i = first_difference(want, got)
+    if i is None:
+        return []
+    names = Symbols(images)
+    out = ["instruction %d of %d, %d by replay:" % (i, len(want), len(got))]
+    for j in range(max(0, i - around), i):
+        out.append("  %d both   %s" % (j, names.name(want[j])))
+    for who, a in ("steps ", want), ("replay", got):
+        for j in range(i, min(len(a), i + around)):
+            out.append("  %d %s %s" % (j, who, names.name(a[j])))
+    return out
+
+
+def compare(images, main, want, path, own=None, around=3):
+    """
+    Complaints about a thread: `want` are places, of single steps. own: places
+    that are compared, a list of ranges; None: all.
+    """
+    got, end = path.at, end_of(path)
+    want, got = from_main(main, want, got)
+    if own is not None:
+        want, got = is_of(want, own), is_of(got, own)
+    if end == CUT_OFF and 0 < len(want) - len(got) < LOST:
+        want = want[:len(got)]
+    bad = path.bad + differ(images, want, got, around)
+    if bad:
+        bad += ["at %d: %s" % x for x in path.said
+                if not x[1].startswith("gap: ")][:6]
+    return bad
+
+
+def from_main(main, *lists):
+    """
+    What comes from the first instruction of main() on; if that stays in
+    place, of its file.
+    """
+    starts = [main] if all(main in a for a in lists) else \
+        of_image(main >> ADDRESS_BITS)[0]
+    return [a[next((i for i, p in enumerate(a) if p in starts), 0):]
+            for a in lists]
+
+
+def of_image(image):
+    """Its places: a list of ranges."""
+    return [range(place(image, 0), place(image + 1, 0))]
+
+
+def of_names(images, exe, names, twin=None):
+    """Those of procedures of the program that are called so, and others like
+    NAME.cold"""
+    image = images.of(exe)
+    return [range(place(image, a), place(image, a + n))
+            for a, n, name in Names.read(HOST, twin or exe)
+            if name.split(".")[0] in names]
+
+
+def main_of(images, exe, twin=None):
+    """The place of main(); `twin` has symbols."""
+    at = [a for a, _, n in Names.read(HOST, twin or exe) if n == "main"]
+    return place(images.of(exe), at[0] if at else 0)
+
+
+ENDS = "the process ended", "the thread ended", \
+    "the process executed another program"
+
+
+def counted(path, image):
+    """{address: how often} of a thread's instructions of an image"""
+    low = (1 << ADDRESS_BITS) - 1
+    return {p & low: n for p, n in collections.Counter(path.at).items()
+            if p >> ADDRESS_BITS == image}
+
+
+def judge_counts(here, exe, args=(), encodings=ENCODINGS, env=STEADY):
+    """[(what, complaints)]: what a replay tells is as often as is counted."""
+    got, text, err, profile = tally_count(here, exe, args, "count", **env)
+    want = told(profile).get(os.path.basename(exe), {})
+    out = []
+    for e in encodings:
+        images = Images(here)
+        here_too = {a for a in want if images.traced(exe, a) is not None}
+        *ran, err, file = trace(here, e, [exe, *args], env)
+        bad = [] if ran == [got, text] else [str(ran), err]
+        said = replay(images, file)
+        os.remove(file)
+        have = collections.Counter()
+        for path in said.values():
+            have.update(counted(path, images.of(exe)))
+            bad += path.bad
+        bad += ["%#x: %d, counted %d" % (a, have[a], want[a])
+                for a in sorted(have.keys() & want.keys())
+                if have[a] != want[a]]
+        bad += ["%#x: %d, not counted" % (a, have[a])
+                for a in sorted(have.keys() - want.keys())]
+        bad += ["%#x: counted %d" % (a, want[a]) for a in
+                sorted(here_too - have.keys()) if want[a]]
+        out.append(("%s, %d counts" % (e, sum(have.values())),
+                    bad if have else ["nothing"]))
+    return out
+
+
+def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
+          around=3, tidy=True, twin=None, names=None):
+    """[(what, complaints)]: of the run, and of each encoding"""
+    images = Images(here)
+    words = [exe, *args]
+    main = main_of(images, exe, twin)
+    own = of_names(images, exe, names, twin) if names else \
+        None if libs else of_image(images.of(exe))
+    status, output, wanted = steps(images, here, words, env)
+    if tidy:
+        for name in glob.glob(here + "/ran.*"):
+            os.remove(name)
+    out = []
+    for e in encodings:
+        got, text, err, file = trace(here, e, words, env)
+        bad = [] if (got, text) == (status, output) else [
+            "status %s, want %s" % (got, status), text[:200], output[:200],
+            err[:200]]
+        try:
+            said = replay(images, file)
+        except Failed as x:
+            out.append((e, bad + [str(x)]))
+            continue
+        if tidy:
+            os.remove(file)
+        for key in sorted(set(wanted) | set(said)):
+            if key not in said:
+                bad.append("process %d thread %d is not in the trace" % key)
+                continue
+            more = compare(images, main, wanted.get(key, ()), said[key], own,
+                           around)
+            if end_of(said[key]) not in (ENDS if status < 128 else
+                                         (*ENDS, CUT_OFF)):
+                more.append("ends with: %s" % end_of(said[key]))
+            bad += ["process %d thread %d: %s" % (*key, x) for x in more]
+        n = sum(len(p.at) for p in said.values())
+        out.append(("%s, %d instructions" % (e, n),
+                    bad if n else bad + ["nothing"]))
+    return out
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--libs", action="store_true")
+    ap.add_argument("--encoding", action="append")
+    ap.add_argument("--around", type=int, default=3)
+    ap.add_argument("--lazy", action="store_true",
+                    help="stubs are bound as they are called")
+    ap.add_argument("program")
+    ap.add_argument("arg", nargs=argparse.REMAINDER)
+    args = ap.parse_args()
+    env = {k: v for k, v in STEADY.items()
+           if not (args.lazy and k == "LD_BIND_NOW")}
+    count_run.use(HOST)
+    status = 0
+    with tempfile.TemporaryDirectory() as here:
+        begin(os.environ.get("WHERE", here))
+        for what, bad in judge(here, os.path.realpath(args.program), args.arg,
+                               args.encoding or ENCODINGS, args.libs, env,
+                               args.around):
+            print("%s: %s" % (what, "differs" if bad else "same"))
+            for line in bad:
+                print("  " + line)
+            status |= bool(bad)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
