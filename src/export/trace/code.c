@@ -56,11 +56,11 @@ static uint8_t kind_of_edges(const struct walk_step *s)
 		case MAP_CALL:
 		case MAP_NORETURN:
 		case MAP_OVER:
-			return says	   ? INSN_ICALL :
-			       d->callee   ? INSN_CALL :
-					     INSN_SYSCALL;
+			return d->callee ? INSN_CALL :
+			       says	 ? INSN_ICALL :
+					   INSN_SYSCALL;
 		case MAP_TAIL:
-			kind = says ? INSN_IJUMP : INSN_JUMP;
+			kind = d->callee ? INSN_JUMP : INSN_IJUMP;
 			break;
 		case MAP_RETURN:
 			return INSN_RET;

@@ -178,7 +178,7 @@ static bool cut(const struct replay *r, struct replay_thread *t,
 		s->n -= (uint32_t)(from - x->number);
 		x->number = from;
 	}
-	return true;
+	return s->n;
 }
 
 static void find_borders(struct replay *r, struct replay_thread *t,
