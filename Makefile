@@ -53,7 +53,7 @@ BENCH := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all tools units programs deps test-deps quickstart check check-fast \
 	check-load test asan sweep bench fuzz lint man install clean 80
-all: $(BUILD)/tally modules client
+all: $(BUILD)/tally modules client replay
 tools: all $(TOOLS)
 units: all $(UNIT)
 programs: tools units $(BENCH)
@@ -192,6 +192,50 @@ $(CLIENT)/$(CLIENT_SO): $(CLIENT)/client.o
 		-Wl,-z,defs -o $@ $^
 	ln -sf $(CLIENT_SO) $(CLIENT)/libtally-client.so
 
+# --- the library by which simulators read traces: what of tally that takes, as
+# one object, with the names of tally-replay.h alone. Its name ends with the
+# version of that file
+
+REPLAY := $(BUILD)/replay
+REPLAY_SO := libtally-replay.so.1
+REPLAY_SRCS := $(wildcard src/trace/library/*.c src/trace/regenerate/*.c) \
+	$(addprefix src/base/,atomic_file.c compress.c debug.c dict.c err.c \
+	file.c mem.c parallel.c) \
+	$(addprefix src/flow/,codes.c forest.c graph.c ladder.c regen.c \
+	sort.c) src/elf/lookup.c src/elf/pclntab.c src/cfg/discover/piece.c \
+	$(addprefix src/cfg/graph/,call_slot.c merge_pieces.c proc.c) \
+	$(addprefix src/count/,map/map_graph.c map/map_inside.c \
+	map/map_unpack.c profile/embedded.c) \
+	src/rewrite/insert/plt_stubs.c src/rewrite/output/reverse_map.c \
+	$(addprefix src/trace/file/,chunk_unpack.c find_blocks.c image.c \
+	trace_file.c) src/trace/place/graph.c
+REPLAY_OBJS := $(REPLAY_SRCS:src/%.c=$(REPLAY)/%.o)
+REPLAY_FLAGS = $(filter-out $(SANITIZE),$(CFLAGS_ALL)) -O2 -fPIC \
+	-fvisibility=hidden
+
+.PHONY: replay
+replay: $(REPLAY)/libtally-replay.a $(REPLAY)/$(REPLAY_SO)
+
+$(REPLAY)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(REPLAY_FLAGS) -MMD -MP -c -o $@ $<
+
+# objects see each other's names, programs only those of the header
+$(REPLAY)/all.o: $(REPLAY_OBJS)
+	$(CC) -r -nostdlib -o $@.new $^
+	$$($(CC) -print-prog-name=objcopy) --wildcard \
+		--keep-global-symbol='tally_replay_*' $@.new
+	mv $@.new $@
+
+$(REPLAY)/libtally-replay.a: $(REPLAY)/all.o
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(REPLAY)/$(REPLAY_SO): $(REPLAY)/all.o
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(REPLAY_SO) -Wl,-z,noexecstack \
+		-Wl,-z,defs -o $@ $^ -lzstd -lpthread
+	ln -sf $(REPLAY_SO) $(REPLAY)/libtally-replay.so
+
 # programs that test need not be as fast as what they test, and are compiled in
 # half of the time so
 TEST_OPT := $(patsubst -O2,-O1,$(OPT))
@@ -211,7 +255,7 @@ $(BUILD)/bench/%: bench/%.c $(LIB)
 	$(CC) $(CFLAGS_ALL) -Itests/lib -MMD -MP $(LDFLAGS) \
 		-o $@ $< $(LIB) $(LDLIBS_ALL)
 
--include $(OBJS:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH:=.d)
+-include $(OBJS:.o=.d) $(REPLAY_OBJS:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH:=.d)
 
 # --- the program that the kernel runs, inside of the header that loads it: it is
 # kept, so that who builds tally needs no compiler for it; `make skeletons`
@@ -390,11 +434,16 @@ install: all $(COMPLETIONS)
 	install -m 644 $(CLIENT)/libtally-client.a $(CLIENT)/$(CLIENT_SO) \
 		$(TO)/lib
 	ln -sf $(CLIENT_SO) $(TO)/lib/libtally-client.so
+	install -m 644 src/trace/library/tally-replay.h \
+		$(TO)/include/tally-replay.h
+	install -m 644 $(REPLAY)/libtally-replay.a $(REPLAY)/$(REPLAY_SO) \
+		$(TO)/lib
+	ln -sf $(REPLAY_SO) $(TO)/lib/libtally-replay.so
 	install -d $(TO)/lib/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
-		src/client/tally-client.pc.in \
-		> $(TO)/lib/pkgconfig/tally-client.pc
-	chmod 644 $(TO)/lib/pkgconfig/tally-client.pc
+	for l in client/tally-client trace/library/tally-replay; do \
+		sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
+			src/$$l.pc.in > $(TO)/lib/pkgconfig/$${l##*/}.pc; \
+		chmod 644 $(TO)/lib/pkgconfig/$${l##*/}.pc; done
 	install -D -m 644 $(BUILD)/completion.bash \
 		$(TO)/share/bash-completion/completions/tally
 	install -D -m 644 $(BUILD)/completion.zsh \

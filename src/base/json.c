@@ -56,6 +56,8 @@ static void json_digits(FILE *to, uint64_t n, unsigned base)
 
 static void json_new_line(const struct json *j)
 {
+	if (j->lines)
+		return;
 	putc_unlocked('\n', j->to);
 	for (unsigned i = 0; i < j->depth; i++)
 		putc_unlocked(' ', j->to);

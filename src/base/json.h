@@ -22,6 +22,7 @@ enum { JSON_DEPTH = 32 };
 
 struct json {
 	FILE *to;
+	bool lines; /* no line breaks within an object at the top */
 	unsigned depth;
 	bool filled[JSON_DEPTH]; /* something was written at this depth */
 	char close[JSON_DEPTH];

@@ -105,6 +105,16 @@ def readers(t):
           "p10")
 
 
+def traces(t):
+    """where traces can be made"""
+    if HOST != "x86_64":
+        smoke(t, 0, "^usage: tally trace ", "trace", "--help")
+        smoke(t, 0, "^usage: tally replay ", "replay", "--help")
+        return
+    smoke(t, 3, r"^\d+$", "trace", "-o", "trace", "./tiny", "10")
+    smoke(t, 0, r"^ *-> step\b", "replay", "--as", "calls", "trace")
+
+
 def samplers(t):
     """what samples, where that is allowed"""
     smoke(t, 0, "^usage: tally daemon run", "daemon", "--help")
@@ -143,6 +153,7 @@ with tempfile.TemporaryDirectory() as where:
     makers(t)
     running(t)
     readers(t)
+    traces(t)
     samplers(t)
     others(t)
     t.done()

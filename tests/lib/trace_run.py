@@ -184,6 +184,7 @@ def replay(images, file):
     p = subprocess.Popen([TALLY, "replay", "--as", "insns", file],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, numbers, path, known = {}, {}, None, {}
+    paths = {os.path.basename(p): p for p in images.path}
     size = 0
     for line in p.stdout:
         size += len(line)
@@ -192,13 +193,11 @@ def replay(images, file):
             path.bad.append("it does not end")
             break
         if not line.startswith(b"#"):
-            number, key = line.split(b" ", 1)
-            at = known.get(key)
+            at = known.get(line)
             if at is None:
-                address, image = key.decode().rstrip("\n").split(" ", 1)
-                at = known[key] = images.traced(image, int(address, 16))
-            if int(number) != path.n and not path.bad:
-                path.bad.append("%s is number %d" % (line, path.n))
+                image, address = line.decode().rstrip("\n").split("\t")
+                at = known[line] = images.traced(paths.get(image, image),
+                                                 int(address, 16))
             path.n += 1
             if at is not None:
                 path.at.append(at)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cmd/render/page.h"
 #include "report/flame.h"
 
 /* the share of all that the narrowest frame of a picture has, of a page */
@@ -14,5 +15,11 @@
 void flame_show_svg(const struct flame *f, FILE *to);
 /* a page of its own with the picture, to zoom and search in */
 void flame_show_html(const struct flame *f, FILE *to);
+/* a name in so many letters: without its middle or, if there are few, its
+   end */
+void flame_put_name(const char *name, size_t room, FILE *to);
+/* that page with another picture of frames, @TITLE@ and @GRAPH@ */
+void flame_page_print(const struct page_word *words, const void *what,
+		      FILE *to);
 
 #endif

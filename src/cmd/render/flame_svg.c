@@ -10,7 +10,6 @@
 #include "base/embed.h"
 #include "cmd/render/figures.h"
 #include "cmd/render/graph_look.h"
-#include "cmd/render/page.h"
 
 /* in pixels */
 enum {
@@ -202,8 +201,7 @@ static const char *fill_of(const struct flame *f, const struct frame *x,
 			   colour);
 }
 
-/* in so many letters: without its middle or, if there are few, its end */
-static void write_name(const char *name, size_t room, FILE *to)
+void flame_put_name(const char *name, size_t room, FILE *to)
 {
 	char first[SHORT_TEXT];
 
@@ -237,7 +235,7 @@ static void write_frame(const struct flame *f, const struct frame *x, FILE *to)
 		      "fill=\"url(#hatch)\"/>", to);
 	if (width >= LEAST_TEXT * LETTER + 6) {
 		fputs("<text x=\"3\" y=\"13\">", to);
-		write_name(v->name, (size_t)(width - 6) / LETTER, to);
+		flame_put_name(v->name, (size_t)(width - 6) / LETTER, to);
 		fputs("</text>", to);
 	}
 	fputs("</svg></g>\n", to);
@@ -265,6 +263,12 @@ void flame_show_svg(const struct flame *f, FILE *to)
 
 EMBED(flame_page, "src/cmd/render/flame_page.html");
 
+void flame_page_print(const struct page_word *words, const void *what,
+		      FILE *to)
+{
+	page_print(flame_page, words, what, to);
+}
+
 static void page_title(const void *flame, FILE *to)
 {
 	const struct flame *f = flame;
@@ -285,5 +289,5 @@ void flame_show_html(const struct flame *f, FILE *to)
 		{"@TITLE@", page_title}, {"@GRAPH@", page_graph}, {0},
 	};
 
-	page_print(flame_page, words, f, to);
+	flame_page_print(words, f, to);
 }

@@ -10,6 +10,7 @@ static int open_image(struct replay_images *x, const struct trace_file *f,
 	struct trace_image k;
 	int status = -1;
 
+	m->number = (uint32_t)x->image.n;
 	vec_push(&x->image, m);
 	memcpy(m->id, f->image.at[i].block.id, sizeof m->id);
 	if (!trace_image_read(f, i, &m->bytes, e) &&
@@ -145,6 +146,16 @@ struct replay_image *images_old(const struct replay_images *x,
 		}
 	}
 	return NULL;
+}
+
+uint64_t images_base(const struct replay_images *x, uint32_t process,
+		     const struct replay_image *m)
+{
+	for (size_t i = x->base.n; i-- > 0;)
+		if (x->base.at[i].process == process &&
+		    x->base.at[i].image == m)
+			return x->base.at[i].base;
+	return 0;
 }
 
 struct replay_place images_place(const struct replay_images *x,

@@ -12,6 +12,7 @@
 
 struct replay_image {
 	uint8_t id[PROFILE_ID];
+	uint32_t number; /* in struct replay_images */
 	struct map map;
 	struct reverse_map back;
 	struct proc_plan **plan; /* by procedure of the map, or NULL */
@@ -52,6 +53,9 @@ struct replay_image *images_old(const struct replay_images *x,
 				uint64_t *old);
 /* the place of an address of the original */
 struct replay_place image_place_of(struct replay_image *m, uint64_t old);
+/* what is added to addresses of the original in a process */
+uint64_t images_base(const struct replay_images *x, uint32_t process,
+		     const struct replay_image *m);
 /* NULL: its path cannot be found */
 struct proc_plan *image_plan(struct replay_image *m, uint32_t proc);
 

@@ -409,7 +409,7 @@ static void jump_within(struct walk *w, const struct replay_place *p)
 		not_said(w);
 		return;
 	}
-	arrive(w, p, e, BY_EDGE);
+	arrive(w, p, e, BY_BRANCH);
 	if (p->old)
 		pass_entry(w, p);
 }
@@ -435,7 +435,7 @@ static void go_along(struct walk *w, uint32_t e)
 
 	if (d->to < map_exit(w->at.plan->p)) {
 		p.vertex = d->to;
-		arrive(w, &p, e, BY_EDGE);
+		arrive(w, &p, e, BY_BRANCH);
 		w->way = way;
 		w->nway = nway;
 	} else if (d->writes & MAP_WRITES_FRAME) {
@@ -985,7 +985,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 		if (d->to < map_exit(w->at.plan->p)) {
 			w->at.vertex = d->to;
 			w->edge = e;
-			w->by = BY_EDGE;
+			w->by = BY_BRANCH;
 			w->first = 0;
 			w->fresh = d->to < w->at.plan->p->nblock;
 		} else {

@@ -23,7 +23,7 @@ enum walk_kind {
 
 /* how the walk came to a place */
 enum walk_by {
-	BY_EDGE,   /* of the procedure */
+	BY_BRANCH, /* an edge of the procedure */
 	BY_CALL,
 	BY_RETURN, /* of what was called */
 	BY_JUMP,   /* to another procedure, or out of a gap by a return */

@@ -39,6 +39,9 @@ def check_files(t, prefix):
                    "include/tally.h", "lib/libtally-client.a",
                    "lib/libtally-client.so", "lib/libtally-client.so.1",
                    "lib/pkgconfig/tally-client.pc",
+                   "include/tally-replay.h", "lib/libtally-replay.a",
+                   "lib/libtally-replay.so", "lib/libtally-replay.so.1",
+                   "lib/pkgconfig/tally-replay.pc",
                    "share/bash-completion/completions/tally",
                    "share/zsh/site-functions/_tally",
                    "share/fish/vendor_completions.d/tally.fish"]),
@@ -63,19 +66,39 @@ int main(void) { return printf("%d\\n", tally_events()) < 0; }
 """
 
 
+def package(top, *words):
+    """What compilers are told of a library that is installed."""
+    return shlex.split(run(
+        "pkg-config", "--define-variable=prefix=" + top, "--cflags",
+        "--libs", *words,
+        env={**os.environ, "PKG_CONFIG_PATH": top + "/lib/pkgconfig"}))
+
+
+def check_replay(t, prefix):
+    """A simulator is built with what is installed."""
+    top = t.path(prefix.strip("/"))
+    example = "doc/insns-by-image.c"
+    for how, words in (("-Wl,-rpath," + top + "/lib", []),
+                       ("-static", ["--static"])):
+        run("cc", "-o", t.path("simulates"), example,
+            *package(top, *words, "tally-replay"), how)
+        p = subprocess.run([t.path("simulates"), example], text=True,
+                           stderr=subprocess.PIPE)
+        t.ok(p.returncode == 2 and example in p.stderr,
+             prefix + ": a simulator, " + how[:7], [p.stderr])
+
+
 def check_client(t, prefix):
     """A program is built with what is installed, and answered."""
     top = t.path(prefix.strip("/"))
     cc = shutil.which("cc")
     if EMULATED or not cc or not shutil.which("pkg-config"):
-        t.skip(prefix + ": the client library", "no compiler, no pkg-config")
+        t.skip(prefix + ": the libraries", "no compiler, no pkg-config")
         return
+    check_replay(t, prefix)
     with open(t.path("asks.c"), "w") as f:
         f.write(CLIENT)
-    words = shlex.split(run(
-        "pkg-config", "--define-variable=prefix=" + top, "--cflags",
-        "--libs", "tally-client",
-        env={**os.environ, "PKG_CONFIG_PATH": top + "/lib/pkgconfig"}))
+    words = package(top, "tally-client")
     for how in ["-Wl,-rpath," + top + "/lib"], ["-static"]:
         run(cc, "-o", t.path("asks"), f.name, *words, *how)
         env = {**os.environ, "XDG_CACHE_HOME": t.where}

@@ -1,0 +1,247 @@
+/* replay: see replay.h. */
+#include "trace/regenerate/replay.h"
+
+/* --- instructions */
+
+uint64_t replay_address(const struct walk_step *s, uint32_t insn)
+{
+	const struct map *m = &s->image->map;
+	const struct map_block *b = replay_block(s);
+	uint64_t at = b->start;
+
+	for (uint32_t i = 0; i < insn; i++)
+		at += replay_size(m, b, i);
+	return at;
+}
+
+const char *replay_image_name(const struct replay_image *m)
+{
+	const char *path = m->map.path ? m->map.path : "?";
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void replay_insns(struct replay_insn *i, const struct replay_event *x)
+{
+	const struct walk_step *s = &x->step;
+	const struct map *m = &s->image->map;
+
+	*i = (struct replay_insn){.left = s->n, .size = m->insn_size};
+	i->next = x->base + replay_address(s, s->first);
+	if (!m->insn_size)
+		i->length = &m->length.at[replay_block(s)->length + s->first];
+}
+
+/* --- threads */
+
+static bool is_picked(const struct replay_pick *p, const struct trace_thread *t)
+{
+	return (p->process == REPLAY_ALL || p->process == t->process) &&
+	       (p->thread == REPLAY_ALL || p->thread == t->thread);
+}
+
+void replay_begin(struct replay *r, struct walks *w,
+		  const struct replay_pick *pick)
+{
+	const struct trace_file *f = w->file;
+
+	*r = (struct replay){.walks = w, .pick = *pick};
+	for (size_t i = 0; i < f->thread.n; i++) {
+		struct replay_thread *t;
+
+		if (!is_picked(pick, &f->thread.at[i]))
+			continue;
+		t = NEW_ARRAY(struct replay_thread, 1);
+		t->is = &f->thread.at[i];
+		r->chunks += (uint32_t)t->is->nchunk;
+		vec_push(&r->thread, t);
+	}
+}
+
+static void begin_thread(struct replay *r, struct replay_thread *t)
+{
+	const struct replay_images *m = &r->walks->images;
+
+	if (t->begun)
+		return;
+	t->begun = true;
+	walk_begin(&t->walk, r->walks, t->is);
+	t->base = NEW_ARRAY(uint64_t, m->image.n + 1);
+	for (size_t i = 0; i < m->image.n; i++)
+		t->base[i] = images_base(m, t->is->process, m->image.at[i]);
+}
+
+static void end_thread(struct replay *r, struct replay_thread *t)
+{
+	r->nchunk += (uint32_t)(t->is->nchunk - t->nchunk);
+	if (t->begun && !t->over)
+		walk_end(&t->walk);
+	t->over = true;
+}
+
+void replay_end(struct replay *r)
+{
+	for (size_t i = 0; i < r->thread.n; i++) {
+		end_thread(r, r->thread.at[i]);
+		mem_free(r->thread.at[i]->base);
+		mem_free(r->thread.at[i]);
+	}
+	vec_free(&r->thread);
+}
+
+static uint64_t time_of(const struct replay_thread *t)
+{
+	return t->walk.stream.time;
+}
+
+/* the thread whose part began first, and until when it is that */
+static void choose_by_time(struct replay *r)
+{
+	uint64_t least = UINT64_MAX;
+
+	r->until = UINT64_MAX;
+	for (size_t i = 0; i < r->thread.n; i++) {
+		struct replay_thread *t = r->thread.at[i];
+
+		if (t->over)
+			continue;
+		begin_thread(r, t);
+		if (least == UINT64_MAX || time_of(t) < least) {
+			r->until = least;
+			least = time_of(t);
+			r->at = i;
+		} else if (time_of(t) < r->until) {
+			r->until = time_of(t);
+		}
+	}
+}
+
+/* the thread that is next, or NULL */
+static struct replay_thread *choose(struct replay *r)
+{
+	struct replay_thread *t = r->at < r->thread.n ? r->thread.at[r->at] :
+							NULL;
+
+	if (r->pick.interleave) {
+		if (t && (!t->begun || t->over || time_of(t) > r->until))
+			choose_by_time(r);
+	} else {
+		while (r->at < r->thread.n && r->thread.at[r->at]->over)
+			r->at++;
+	}
+	t = r->at < r->thread.n ? r->thread.at[r->at] : NULL;
+	return t && !t->over ? t : NULL;
+}
+
+/* --- events */
+
+static void look(struct replay *r, struct replay_thread *t,
+		 struct walk_step *s)
+{
+	if (t->looked) {
+		*s = t->next;
+		t->looked = false;
+		return;
+	}
+	walk_next(&t->walk, s);
+	if (t->nchunk != t->walk.stream.nchunk) {
+		r->nchunk += (uint32_t)(t->walk.stream.nchunk - t->nchunk);
+		t->nchunk = t->walk.stream.nchunk;
+		progress_at(r->progress, "replay", r->nchunk, r->chunks);
+	}
+}
+
+static uint64_t end_of(const struct replay_pick *p)
+{
+	return p->count > UINT64_MAX - p->from ? UINT64_MAX :
+						 p->from + p->count;
+}
+
+/* what of the block was asked for; false: nothing */
+static bool cut(const struct replay *r, struct replay_thread *t,
+		struct replay_event *x)
+{
+	uint64_t from = r->pick.from, end = end_of(&r->pick);
+	struct walk_step *s = &x->step;
+
+	t->last = *s;
+	t->ran = true;
+	x->number = t->insns;
+	t->insns += s->n;
+	if (t->insns <= from || x->number >= end)
+		return false;
+	if (t->insns > end)
+		s->n -= (uint32_t)(t->insns - end);
+	if (x->number < from) {
+		s->first += (uint32_t)(from - x->number);
+		s->n -= (uint32_t)(from - x->number);
+		x->number = from;
+	}
+	return s->n;
+}
+
+static void find_borders(struct replay *r, struct replay_thread *t,
+			 struct replay_event *x)
+{
+	x->before = x->after = (struct replay_border){0};
+	if (t->ran)
+		x->before = (struct replay_border){
+			t->last.image, replay_address(&t->last, t->last.first +
+						      t->last.n - 1)};
+	t->ran = false;
+	look(r, t, &t->next);
+	t->looked = true;
+	if (t->next.kind == WALK_BLOCK)
+		x->after = (struct replay_border){
+			t->next.image, replay_address(&t->next, t->next.first)};
+}
+
+/* the thread's next event; false: it was not asked for */
+static bool tell(struct replay *r, struct replay_thread *t,
+		 struct replay_event *x)
+{
+	bool asked = t->insns >= r->pick.from;
+
+	look(r, t, &x->step);
+	x->number = t->insns;
+	x->thread = t->is;
+	switch (x->step.kind) {
+	case WALK_BLOCK:
+		x->kind = REPLAY_BLOCK;
+		x->base = t->base[x->step.image->number];
+		return x->step.n && cut(r, t, x);
+	case WALK_GAP:
+		x->kind = REPLAY_GAP;
+		find_borders(r, t, x);
+		return asked;
+	case WALK_LOST:
+		x->kind = REPLAY_LOST;
+		t->ran = false;
+		return asked;
+	}
+	x->kind = REPLAY_END;
+	end_thread(r, t);
+	return true;
+}
+
+bool replay_next(struct replay *r, struct replay_event *x)
+{
+	struct replay_thread *t;
+
+	while ((t = choose(r))) {
+		begin_thread(r, t);
+		if (r->told != t) {
+			r->told = t;
+			x->kind = REPLAY_THREAD;
+			x->thread = t->is;
+			x->number = t->insns;
+			return true;
+		}
+		if (t->insns >= end_of(&r->pick))
+			end_thread(r, t);
+		else if (tell(r, t, x))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,133 @@
+/*
+ * replay: what threads of a trace did, thread after thread or in the order of
+ * time: blocks, with the numbers of their instructions, and gaps with their
+ * borders. What is not asked for is left out, down to single instructions.
+ *
+ *	replay_begin(&r, &walks, &pick);
+ *	while (replay_next(&r, &x))
+ *		...
+ *	replay_end(&r);
+ */
+#ifndef TRACE_REGENERATE_REPLAY_H
+#define TRACE_REGENERATE_REPLAY_H
+
+#include "base/progress.h"
+#include "trace/regenerate/walk.h"
+
+enum replay_kind {
+	REPLAY_THREAD, /* what follows is of that thread */
+	REPLAY_BLOCK,  /* instructions of one block ran */
+	REPLAY_GAP,    /* code that is not traced */
+	REPLAY_LOST,   /* where it went then is not known: step.why */
+	REPLAY_END,    /* of the thread: step.why */
+};
+
+#define REPLAY_ALL UINT32_MAX
+
+struct replay_pick {
+	uint32_t process, thread; /* by number, or REPLAY_ALL */
+	uint64_t from, count;	  /* instructions of each thread; UINT64_MAX */
+	bool interleave; /* threads by the time at which their parts began */
+};
+
+/* an instruction beside a gap; image NULL: not known */
+struct replay_border {
+	const struct replay_image *image;
+	uint64_t address;
+};
+
+struct replay_event {
+	uint8_t kind;
+	const struct trace_thread *thread;
+	/* of the block's first instruction in its thread, from 0; else how many
+	   there were */
+	uint64_t number;
+	struct walk_step step; /* a block is as small as what was asked for */
+	struct replay_border before, after; /* of a gap */
+	uint64_t base; /* of the block's image: what is added to addresses of
+			  the original in the process */
+};
+
+struct replay_thread {
+	const struct trace_thread *is;
+	struct walk walk;
+	bool begun, over;
+	uint64_t insns;	      /* that were told, or left out */
+	struct walk_step last; /* the block, if `ran` */
+	bool ran;
+	struct walk_step next; /* if `looked` for it */
+	bool looked;
+	size_t nchunk;	/* that it has come to */
+	uint64_t *base; /* of images, by number */
+};
+
+struct replay {
+	struct walks *walks;
+	struct replay_pick pick;
+	VEC(struct replay_thread *) thread; /* that were asked for */
+	size_t at;			    /* the one that is told */
+	const struct replay_thread *told;
+	uint64_t until; /* when another one is next */
+	uint32_t nchunk, chunks; /* that were read, and all */
+	struct progress *progress; /* or NULL */
+};
+
+void replay_begin(struct replay *r, struct walks *w,
+		  const struct replay_pick *pick);
+/* false: all was told */
+bool replay_next(struct replay *r, struct replay_event *x);
+void replay_end(struct replay *r);
+
+/* what is done with events */
+struct replay_sink {
+	void (*take)(struct replay_sink *s, const struct replay_event *x);
+	/* writes what is left, and frees it */
+	void (*end)(struct replay_sink *s);
+};
+
+/* bytes of an instruction of a block */
+static inline unsigned replay_size(const struct map *m,
+				   const struct map_block *b, uint32_t insn)
+{
+	return m->insn_size ? m->insn_size : m->length.at[b->length + insn];
+}
+
+static inline const struct map_block *replay_block(const struct walk_step *s)
+{
+	return &s->plan->block[s->vertex];
+}
+
+/* the address in the original of an instruction of a step's block */
+uint64_t replay_address(const struct walk_step *s, uint32_t insn);
+/* the name of an image's file, without folders */
+const char *replay_image_name(const struct replay_image *m);
+
+/*
+ * insns: each instruction of a block, as simulators want them: with the address
+ * that it has in the process.
+ *
+ *	struct replay_insn i;
+ *	replay_insns(&i, x);
+ *	while (replay_insn_next(&i))
+ */
+struct replay_insn {
+	uint64_t pc; /* less the event's base: in the original */
+	uint32_t size;
+	uint32_t left; /* instructions behind it */
+	const uint8_t *length; /* of what follows, or NULL: all are `size` */
+	uint64_t next;
+};
+void replay_insns(struct replay_insn *i, const struct replay_event *x);
+static inline bool replay_insn_next(struct replay_insn *i)
+{
+	if (!i->left)
+		return false;
+	i->left--;
+	i->pc = i->next;
+	if (i->length)
+		i->size = *i->length++;
+	i->next += i->size;
+	return true;
+}
+
+#endif
