@@ -40,12 +40,12 @@ static unsigned put_bits(uint8_t *out, unsigned n, unsigned r, unsigned k,
 			 unsigned c)
 {
 	uint8_t high = (uint8_t)(r >> 3), low = r & 7;
-	uint8_t twice[] = {(uint8_t)(0x48 | high * 7), 0x8d,
+	uint8_t twice[] = {(uint8_t)(0x48u | high * 7u), 0x8d,
 			   (uint8_t)(0x44 | low << 3),
 			   (uint8_t)(low << 3 | low), (uint8_t)c};
-	uint8_t scaled[] = {(uint8_t)(0x48 | high * 6), 0x8d,
+	uint8_t scaled[] = {(uint8_t)(0x48u | high * 6u), 0x8d,
 			    (uint8_t)(0x04 | low << 3),
-			    (uint8_t)(k << 6 | low << 3 | 5), (uint8_t)c, 0, 0,
+			    (uint8_t)(k << 6 | (unsigned)low << 3 | 5), (uint8_t)c, 0, 0,
 			    0};
 	uint8_t shifted[] = {(uint8_t)(0x48 | high), 0xc1,
 			     (uint8_t)(0xe0 | low), (uint8_t)k,
@@ -91,7 +91,7 @@ unsigned x64_append(const struct append *x, uint64_t at, const uint8_t *reg,
 
 		left -= k;
 		n = put_word(x, at, out, n, X64_LOAD, r, &good);
-		n = put_bits(out, n, r, k, x->bits >> left & ((1 << k) - 1));
+		n = put_bits(out, n, r, k, x->bits >> left & ((1u << k) - 1));
 		n = put_word(x, at, out, n, X64_STORE, r, &good);
 		n = put_flush(x, at, out, n, r, &good);
 	}
