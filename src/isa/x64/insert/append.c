@@ -45,8 +45,8 @@ static unsigned put_bits(uint8_t *out, unsigned n, unsigned r, unsigned k,
 			   (uint8_t)(low << 3 | low), (uint8_t)c};
 	uint8_t scaled[] = {(uint8_t)(0x48u | high * 6u), 0x8d,
 			    (uint8_t)(0x04 | low << 3),
-			    (uint8_t)(k << 6 | (unsigned)low << 3 | 5), (uint8_t)c, 0, 0,
-			    0};
+			    (uint8_t)(k << 6 | (unsigned)low << 3 | 5),
+			    (uint8_t)c, 0, 0, 0};
 	uint8_t shifted[] = {(uint8_t)(0x48 | high), 0xc1,
 			     (uint8_t)(0xe0 | low), (uint8_t)k,
 			     (uint8_t)(0x48 | high), 0x83,
