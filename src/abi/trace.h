@@ -90,7 +90,7 @@ enum ring_end {
 	RING_END_PROCESS,
 	RING_END_EXEC, /* it executes another program */
 	RING_END_SIGNAL, /* a signal ends the process, there */
-	RING_END_LOST, /* nobody saw how */
+	RING_END_LOST, /* it is not known how */
 };
 
 static inline uint64_t ring_head(enum ring_record kind, unsigned words,
@@ -139,12 +139,12 @@ struct chunk_trace {
 	   parts */
 	uint32_t epoch, left;
 	uint32_t reserved;
-	/* of parts: words, when they were handed over, and whose they are */
+	/* of parts, when they were handed over: words, the thread's number */
 	uint32_t words[RING_PARTS], thread[RING_PARTS];
 	struct trace_targets targets;
 };
 
-/* an image whose code writes traces was loaded */
+/* an image with code that writes traces was loaded */
 struct chunk_traced {
 	struct profile_chunk chunk;
 	uint8_t id[PROFILE_ID];

@@ -28,7 +28,7 @@ int decompress(buffer *out, const void *bytes, size_t n, const char *where,
 /*
  * compressor: many pieces, one after the other, by a level of zstd's, for
  * readers that know how large a piece may be. So there is no filling, and no
- * checksum: who needs one has it over what was compressed.
+ * checksum: that is the caller's, over what was compressed.
  */
 struct compressor;
 struct compressor *compressor_new(int level);

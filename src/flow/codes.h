@@ -42,7 +42,7 @@ bool codes_assign(struct arena *a, const struct graph *g, const bool *on,
 
 /*
  * on[] of bit tracing: all edges out of predicates and one of each cycle that
- * has no predicate, whose rounds nobody would know otherwise.
+ * has no predicate, the rounds of which would not be known.
  */
 bool *codes_of_branches(struct arena *a, const struct graph *g);
 

@@ -129,7 +129,7 @@ static void take_ring(struct drain *d, const struct live_walk *w)
 		return;
 	map_futex(d, &r);
 	vec_push(&d->ring, r);
-	/* it is known from now on that somebody reads */
+	/* it is known from now on that a writer reads */
 	if (pwrite(d->fd, &self, sizeof self,
 		   (off_t)(w->at + offsetof(struct chunk_trace, writer))) < 0)
 		return;

@@ -70,7 +70,7 @@ static void give_up(const struct tracer *t)
 		k->lost = 1;
 }
 
-/* is there still somebody who reads? */
+/* is there still a writer that reads? */
 static _Bool is_read(const struct chunk_trace *k, unsigned waited)
 {
 	uint32_t writer = __atomic_load_n(&k->writer, __ATOMIC_RELAXED);
@@ -79,7 +79,7 @@ static _Bool is_read(const struct chunk_trace *k, unsigned waited)
 		      : waited < PATIENCE;
 }
 
-/* waits until there is room for a part; false: nobody will make any */
+/* waits until there is room for a part; false: none will be made */
 static _Bool wait_for_room(const struct tracer *t, struct chunk_trace *k)
 {
 	const int64_t timeout[2] = {0, WAIT * 1000000};

@@ -102,7 +102,8 @@ bool stream_read(struct stream *s, unsigned n, uint32_t *value)
 
 		if (!left)
 			return false;
-		*value = *value << left | more >> (n - left);
+		*value = (uint32_t)((uint64_t)*value << left) |
+			 more >> (n - left);
 		stream_skip(s, left);
 		n -= left;
 	}
