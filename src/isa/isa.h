@@ -4,13 +4,14 @@
  * Nothing outside this folder knows an opcode or tests which machine it is
  * on: a64/ and x64/ each fill one `struct isa`, and callers use what it says.
  *
- * There are three ways to look at the instruction at an address, from cheap
+ * There are four ways to look at the instruction at an address, from cheap
  * to dear, and they never contradict each other:
  *
- *	scan    length, kind, targets, PC-relative reference   struct insn's
- *	        (for sweeping whole images)                     first part
- *	decode  all of struct insn: registers, flags, memory    struct insn
- *	lift    the value computed, as micro-operations         isa/uop.h
+ *	scan      length, kind, targets, PC-relative reference  struct insn's
+ *	          (for sweeping whole images)                   first part
+ *	decode    all of struct insn: registers, flags, memory  struct insn
+ *	lift      the value computed, as micro-operations       isa/uop.h
+ *	accesses  where data memory is accessed                 isa/access.h
  *
  * Where scan() and decode() both fill a field it is the same, but for
  * ref_size, which decode() may know and scan() not.
@@ -145,6 +146,7 @@ struct insn {
 	uint8_t flags_read, flags_written; /* FLAG_ bits */
 };
 
+struct access;
 struct uop;
 struct isa_move;
 
@@ -220,6 +222,12 @@ struct isa {
 	unsigned (*lift_scanned)(const uint8_t *code, size_t avail,
 				 uint64_t addr, struct insn *scanned,
 				 struct uop *out);
+	/*
+	 * The instruction's data accesses, in the order in which they happen,
+	 * in out[0 .. ACCESS_MOST-1] (isa/access.h); returns how many.
+	 */
+	unsigned (*accesses)(const uint8_t *code, size_t avail, uint64_t addr,
+			     struct access *out);
 	/*
 	 * False only if lift() of the instruction certainly neither changes
 	 * the stack and frame pointers nor takes anything from them but
