@@ -32,6 +32,8 @@ enum object_header_flag {
 	OBJECT_HEADER_TRAPS = 32,
 	/* its code writes a trace (trace.h); the routines are trace.S's */
 	OBJECT_HEADER_TRACES = 64,
+	/* and values of registers, for addresses */
+	OBJECT_HEADER_ADDRESSES = 128,
 };
 
 struct object_header {

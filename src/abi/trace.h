@@ -15,6 +15,10 @@
  *
  * The ring has parts, which the thread hands over one by one: it waits if the
  * writer is behind.
+ *
+ * A trace of addresses has values of registers as well, which replay needs to
+ * compute them. They have rooms of their own, one for each part: when either of
+ * the two is full the next part begins.
  */
 #ifndef ABI_TRACE_H
 #define ABI_TRACE_H
@@ -34,7 +38,13 @@
 /* what differs from epoch to epoch: sites keep targets with it, so that none
    of an earlier epoch is the same */
 #define TRACE_PAGE_KEY 56
-#define TRACE_PAGE_WORDS 8
+/* where the next value of a register goes: an address with the bit
+   TRACE_VALUES_ROOM, or there is no room for one */
+#define TRACE_PAGE_VALUE 64
+#define TRACE_PAGE_WORDS 9
+
+/* number of the bit of addresses, below it is the place within a part */
+#define TRACE_VALUES_ROOM 16
 
 /* bits of an index of targets; by a few bits of the address */
 #define TARGET_BITS 10
@@ -46,7 +56,8 @@
 #define TRACE_FRAME 2  /* one that leads to another frame, perhaps */
 #define TRACE_ENTER 3  /* a procedure begins, entered by its address */
 #define TRACE_ARRIVE 4 /* control comes to a place within one, by its address */
-#define TRACE_ROUTINES 5
+#define TRACE_VALUES 5 /* there is no room for values */
+#define TRACE_ROUTINES 6
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -104,6 +115,10 @@ enum {
 	RING_BEGIN_WORDS = 5, /* of the record that a part begins with */
 	RING_PART_WORDS = 8192,
 	RING_PARTS = 16,
+	VALUES_ROOM_WORDS = (1 << TRACE_VALUES_ROOM) / 8,
+	VALUES_PAST_WORDS = 8, /* so many may be written behind a room */
+	/* from room to room, bytes */
+	VALUES_STRIDE = 2 << TRACE_VALUES_ROOM,
 	RING_EPOCH = 16, /* parts */
 };
 
@@ -139,8 +154,10 @@ struct chunk_trace {
 	   parts */
 	uint32_t epoch, left;
 	uint32_t reserved;
-	/* of parts, when they were handed over: words, the thread's number */
-	uint32_t words[RING_PARTS], thread[RING_PARTS];
+	uint64_t values; /* offset of the first room for them, or 0 */
+	/* of parts, when they were handed over: words, the thread's number,
+	   values */
+	uint32_t words[RING_PARTS], thread[RING_PARTS], nvalue[RING_PARTS];
 	struct trace_targets targets;
 };
 

@@ -35,6 +35,7 @@ struct counter_layout {
 	uint32_t running, nevent; /* as in object_header.h */
 	bool traps;
 	bool traces; /* OBJECT_HEADER_TRACES */
+	bool addresses; /* OBJECT_HEADER_ADDRESSES */
 	uint64_t highest;
 	/* of object_header.h: where in the plan's constants and support code,
 	   and how much */

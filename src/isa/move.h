@@ -130,6 +130,17 @@ enum {
 	APPEND_MAX = 128, /* bytes of code */
 };
 
+/* registers whose values are appended to a thread's trace */
+enum { VALUES_MOST = 4 };
+struct append_values {
+	uint64_t word;	  /* where the next one goes */
+	uint64_t routine; /* makes room */
+	uint8_t reg[VALUES_MOST], n;
+	bool below;	/* as in struct append */
+	uint32_t depth; /* of the stack pointer, below where the program has
+			   it */
+};
+
 /*
  * A call of a routine that is told where a jump, call or return leads, right
  * before it, and `about`: an address, or a number if it is said so.
@@ -303,14 +314,16 @@ struct isa_move {
 	 */
 	bool (*below_stack)(const uint8_t *code, size_t n);
 	/*
-	 * Code that appends bits, which loses flags and append_needs.regs
-	 * registers; and one that calls a routine before an indirect jump, call
-	 * or return, or one to a stub, which loses flags. They return their
-	 * bytes, the same wherever they are, and write them if out is not
-	 * NULL. 0: out of reach. NULL: not known on this machine.
+	 * Code that appends bits, or values of registers, which loses flags and
+	 * append_needs.regs registers; and one that calls a routine before an
+	 * indirect jump, call or return, or one to a stub, which loses flags.
+	 * They return their bytes, the same wherever they are, and write them
+	 * if out is not NULL. 0: out of reach. NULL: not known on this machine.
 	 */
 	unsigned (*append)(const struct append *x, uint64_t at,
 			   const uint8_t *reg, uint8_t *out);
+	unsigned (*append_values)(const struct append_values *x, uint64_t at,
+				  const uint8_t *reg, uint8_t *out);
 	struct add_needs append_needs;
 	unsigned (*site_call)(const struct site_call *x, uint64_t at,
 			      uint8_t *out);

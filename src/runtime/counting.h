@@ -224,6 +224,7 @@ struct counting {
 	_Bool calls; /* calls are seen (calls.c) */
 	_Bool pages; /* there are running pages */
 	_Bool traces; /* which traces are written by (trace.c) */
+	_Bool addresses; /* with values of registers */
 	uint64_t traced; /* threads that were, so far */
 	uintptr_t vforker; /* the thread that waits for a child that runs in
 			      its memory, or 0 */

@@ -116,6 +116,8 @@ void running_opened(struct counting *c, struct counted_image *m)
 		c->nevent = m->object_header->nevent;
 		c->traps = m->object_header->flags & OBJECT_HEADER_TRAPS;
 		c->traces = m->object_header->flags & OBJECT_HEADER_TRACES;
+		c->addresses =
+			m->object_header->flags & OBJECT_HEADER_ADDRESSES;
 		running_take(c, 0, &c->running);
 		trace_thread_begins(c, &c->running, 0);
 	}

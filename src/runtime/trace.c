@@ -60,12 +60,27 @@ static uint64_t *part_of(struct chunk_trace *k, uint32_t n)
 	       (uint64_t)(n % RING_PARTS) * RING_PART_WORDS;
 }
 
+/* the room of part n for values, in memory; 0: they are not written */
+static uintptr_t values_of(const struct chunk_trace *k, uint32_t n)
+{
+	return k->values ? (uintptr_t)k + k->values +
+				   (uintptr_t)(n % RING_PARTS) * VALUES_STRIDE :
+			   0;
+}
+
+/* no part is open */
+static void close_part(const struct tracer *t)
+{
+	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
+	*word(t, TRACE_PAGE_VALUE) = 0;
+}
+
 /* nothing is written any more */
 static void give_up(const struct tracer *t)
 {
 	struct chunk_trace *k = ring_of(t);
 
-	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
+	close_part(t);
 	if (k)
 		k->lost = 1;
 }
@@ -164,6 +179,7 @@ static void open_part(const struct tracer *t)
 	k->thread[k->filled % RING_PARTS] =
 		(uint32_t)*word(t, TRACE_PAGE_THREAD);
 	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + RING_PART_WORDS);
+	*word(t, TRACE_PAGE_VALUE) = values_of(k, k->filled);
 	put_down(t, to + begin_part(t, to));
 }
 
@@ -177,7 +193,10 @@ static void hand_over(const struct tracer *t)
 	k->words[k->filled % RING_PARTS] =
 		(uint32_t)((uint64_t *)(uintptr_t)next -
 			   part_of(k, k->filled));
-	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
+	k->nvalue[k->filled % RING_PARTS] =
+		(uint32_t)((*word(t, TRACE_PAGE_VALUE) -
+			    values_of(k, k->filled)) / sizeof(uint64_t));
+	close_part(t);
 	__atomic_store_n(&k->filled, k->filled + 1, __ATOMIC_RELEASE);
 }
 
@@ -192,6 +211,15 @@ static uint64_t *take(const struct tracer *t, unsigned n)
 		next = *word(t, TRACE_PAGE_NEXT);
 	}
 	return (void *)(uintptr_t)next;
+}
+
+/* the part's room for values is full; a handler may have done it meanwhile */
+static void make_room(const struct tracer *t)
+{
+	if (*word(t, TRACE_PAGE_VALUE) >> TRACE_VALUES_ROOM & 1)
+		return;
+	hand_over(t);
+	open_part(t);
 }
 
 static void flush(const struct tracer *t)
@@ -267,6 +295,9 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 	case TRACE_FLUSH:
 		flush(&t);
 		break;
+	case TRACE_VALUES:
+		make_room(&t);
+		break;
 	case TRACE_SITE:
 		new_target(&t, about, stack[2]);
 		break;
@@ -287,11 +318,41 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 
 /* --- threads */
 
+/*
+ * Memory for a ring: what is at its head, parts, rooms for values. Half of what
+ * lies between those is not used, and has no room on disk.
+ */
+static _Bool take_ring(struct counting *c, struct region *r,
+		       uint64_t *first, uint64_t *values)
+{
+	const uint64_t room = VALUES_ROOM_WORDS * sizeof(uint64_t);
+	uint64_t words = RING_PARTS * RING_PART_WORDS * sizeof(uint64_t);
+	uint64_t at;
+	_Bool good;
+
+	*first = round_up(sizeof(struct chunk_trace), c->page);
+	*values = 0;
+	if (!c->addresses)
+		return live_profile_take(c, *first + words, r);
+	at = *first + words;
+	if (!live_profile_take_thin(c, at + (RING_PARTS + 1) *
+						(uint64_t)VALUES_STRIDE, r))
+		return 0;
+	*values = round_up((uintptr_t)r->at + at, VALUES_STRIDE) + room -
+		  (uintptr_t)r->at;
+	good = live_profile_thicken(c, r, 0, at);
+	for (unsigned i = 0; i < RING_PARTS; i++)
+		good &= live_profile_thicken(
+			c, r, *values + i * (uint64_t)VALUES_STRIDE,
+			room + VALUES_PAST_WORDS * sizeof(uint64_t));
+	return good;
+}
+
 void trace_thread_begins(struct counting *c, const struct running *x,
 			 uint32_t block)
 {
 	struct tracer t = {.c = c, .page = x->at};
-	uint64_t first = round_up(sizeof(struct chunk_trace), c->page);
+	uint64_t first, values;
 	const uint64_t none = 0;
 	struct chunk_trace *k;
 	struct region r;
@@ -305,14 +366,13 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 	*word(&t, TRACE_PAGE_THREAD) = c->traced++;
 	*word(&t, TRACE_PAGE_BITS) = 1;
 	if (!ring_of(&t)) {
-		if (!live_profile_take(c, first + RING_PARTS *
-						RING_PART_WORDS *
-						sizeof(uint64_t), &r))
+		if (!take_ring(c, &r, &first, &values))
 			return;
 		k = (void *)r.at;
 		chunk_head(&k->chunk, r.offset, r.size, CHUNK_TRACE,
 			   c->number);
 		k->first = first;
+		k->values = values;
 		k->page = x->offset;
 		k->here = (uintptr_t)k;
 		k->block = block;
@@ -372,14 +432,17 @@ static uint32_t routine_at(const struct object_header *p, uintptr_t pc)
 	return at < p->calls_size ? (uint32_t)at : 0;
 }
 
-/* is it that image's place for a thread's bits? */
-static _Bool is_bits(const struct counting *c, uintptr_t word)
+/* is it that image's place for a thread's bits, or for where values go? */
+static _Bool is_appended_to(const struct counting *c, uintptr_t word)
 {
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
+		uintptr_t page = (uintptr_t)m->counters - m->run;
+
 		if (m->state != IMAGE_GONE && m->run &&
-		    word == (uintptr_t)m->counters - m->run + TRACE_PAGE_BITS)
+		    (word == page + TRACE_PAGE_BITS ||
+		     word == page + TRACE_PAGE_VALUE))
 			return 1;
 	}
 	return 0;
@@ -442,7 +505,7 @@ static uintptr_t finish(const struct tracer *t, void *context)
 		return at ? at : pc;
 	}
 	begin = p ? arch_append(pc, &at) : 0;
-	if (begin && is_bits(t->c, at)) {
+	if (begin && is_appended_to(t->c, at)) {
 		arch_set_pc(context, begin);
 		return begin;
 	}

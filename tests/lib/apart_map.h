@@ -155,7 +155,7 @@ static inline void apart_columns(const struct apart_map *x, buffer *out)
 		struct bytes p = apart_next(map_part_is_inside(i) ? &chunk :
 								    &front);
 
-		if (i == PART_CODES)
+		if (i == PART_CODES || i == PART_SLICES)
 			continue;
 		apart_put(out, p.p, p.n);
 	}

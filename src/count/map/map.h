@@ -30,10 +30,11 @@
 
 #define MAP_SECTION ".tally.map"
 enum {
-	MAP_VERSION = 5,
+	MAP_VERSION = 6,
 	MAP_OLDEST = 3, /* that can be read */
 	MAP_CALLERS = 5, /* map_proc.ncall is known since then */
 	MAP_CODES = 5,	 /* and edges may have codes */
+	MAP_SLICES = 6,	 /* and procedures slices */
 };
 #define MAP_NONE UINT32_MAX
 
@@ -118,6 +119,7 @@ struct map_proc {
 	uint32_t ncall; /* of a map that was read: edges that call
 			   (map_calls.h); MAP_NONE: older ones do not tell */
 	uint32_t root;		/* the vertex of its entry, 0 if that stays */
+	uint32_t slice, nslice; /* in map.slices, of one that is drawn */
 	const char *unknown;	/* why its counts are not known, or NULL */
 	/*
 	 * A stub of the linker, one block. It is not counted: control comes to
@@ -173,6 +175,7 @@ struct map {
 	VEC(struct map_site) site; /* by block, all that were moved */
 	VEC(struct map_region) in_place; /* by address */
 	VEC(uint8_t) length; /* of instructions, bytes each */
+	VEC(uint8_t) slices; /* see map_slices() */
 	struct arena arena;  /* strings */
 	struct map_store *store; /* of one that was read: its bytes */
 };
@@ -267,6 +270,16 @@ const bool *map_open(const struct map *m);
 /* what the edges of the map call; NULL: the map does not know */
 struct callees;
 const struct callees *map_callees(const struct map *m);
+/*
+ * By what a procedure's addresses are computed when a trace is replayed: in the
+ * words of trace/slice/slice.h, to which the map is mere bytes. None: a trace
+ * has no addresses, or they are not known.
+ */
+struct map_slice_bytes {
+	const uint8_t *at;
+	size_t n;
+};
+struct map_slice_bytes map_slices(const struct map *m, uint32_t proc);
 /* the procedure that has the block */
 uint32_t map_proc_of(const struct map *m, uint32_t block);
 

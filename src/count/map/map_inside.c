@@ -20,7 +20,7 @@ static const char *const part_names[] = {
 	[PART_MARKS] = "counters of blocks", [PART_LENGTHS] = "lengths",
 	[PART_EDGES] = "edges", [PART_ENDS] = "ends of edges",
 	[PART_COUNTERS] = "counters of edges", [PART_CALLS] = "calls",
-	[PART_CODES] = "codes",
+	[PART_CODES] = "codes", [PART_SLICES] = "slices",
 	[PART_SITES] = "indirect jumps and calls",
 	[PART_IN_PLACE] = "what is in place", [PART_CHUNKS] = "chunks",
 	[PART_OPEN] = "procedures that may have run",
@@ -41,6 +41,7 @@ int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
 	struct bytes b = bytes_window(all->at, all->n, 0);
 	bool old = k->version == MAP_OLDEST;
 	bool codes = k->version >= MAP_CODES;
+	bool slices = k->version >= MAP_SLICES;
 	enum map_part end = old ? PART_IN_PLACE + 1 :
 			    k->version < MAP_CALLERS ? PART_CALLERS : MAP_PARTS;
 
@@ -50,7 +51,8 @@ int unpack_parts(struct unpacker *k, const buffer *all, bool inside)
 			       "%zu bytes: it is too large", k->where, all->n);
 	for (enum map_part i = 0; i < end; i++) {
 		if ((!old && map_part_is_inside(i) != inside) ||
-		    (i == PART_CODES && !codes))
+		    (i == PART_CODES && !codes) ||
+		    (i == PART_SLICES && !slices))
 			continue;
 		k->part[i] = bytes_sub(&b, bytes_uleb(&b));
 		if (b.bad || k->part[i].bad)
@@ -303,6 +305,21 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 	return 0;
 }
 
+static bool has_slices(const struct unpacker *k)
+{
+	return k->version >= MAP_SLICES && k->m->placement == PLACE_TRACE;
+}
+
+/* those of the procedure; false: they are not there */
+static bool unpack_slices(struct unpacker *k, struct map_slice_bytes *x)
+{
+	struct bytes *b = &k->part[PART_SLICES];
+
+	x->n = bytes_uleb(b);
+	x->at = b->bad ? NULL : bytes_take(b, x->n);
+	return x->at;
+}
+
 /*
  * What the procedures of a broken chunk have: blocks of nothing, which are
  * returned from. Code that walks through them without asking whether they are
@@ -369,6 +386,7 @@ int unpack_insides(struct unpacker *k, const struct map_chunk *c)
 {
 	const struct map *m = k->m;
 	struct map_inside x = {0};
+	struct map_slice_bytes slices;
 	int status = take_lengths(k, c);
 
 	k->chunk = c;
@@ -380,6 +398,8 @@ int unpack_insides(struct unpacker *k, const struct map_chunk *c)
 		unpack_apart(k, p, &x);
 		status = unpack_blocks(k, p) || unpack_edges(k, p) ||
 					 check_calls(k, p) ? -1 : 0;
+		if (!status && has_slices(k) && !unpack_slices(k, &slices))
+			status = unpack_fail(k, PART_SLICES, "cut off");
 	}
 	for (unsigned i = 0; !status && i < INSIDE_PARTS; i++)
 		if (bytes_left(&k->part[INSIDE_FIRST + i]))
@@ -437,19 +457,15 @@ static void chunk_need(const struct map *m, struct map_chunk *c)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* unpacks a procedure to where the unpacker says */
-static void unpack_again(struct unpacker *k, uint32_t proc)
+/* to the beginning of a procedure; false: its chunk is broken */
+static bool unpack_from(struct unpacker *k, uint32_t proc)
 {
 	const struct map_store *s = k->m->store;
-	const struct map_proc *p = &k->m->proc.at[proc];
 	struct map_chunk *c = chunk_of(k->m, proc);
-	int status;
 
 	chunk_need(k->m, c);
-	if (c->broken) {
-		unpack_nothing(k, p);
-		return;
-	}
+	if (c->broken)
+		return false;
 	k->version = s->version;
 	k->nproc = k->m->proc.n;
 	k->length = c->length;
@@ -457,6 +473,19 @@ static void unpack_again(struct unpacker *k, uint32_t proc)
 	for (unsigned i = 0; i < INSIDE_PARTS; i++) {
 		k->part[INSIDE_FIRST + i] = c->part[i];
 		k->part[INSIDE_FIRST + i].at = s->mark[proc].at[i];
+	}
+	return true;
+}
+
+/* unpacks a procedure to where the unpacker says */
+static void unpack_again(struct unpacker *k, uint32_t proc)
+{
+	const struct map_proc *p = &k->m->proc.at[proc];
+	int status;
+
+	if (!unpack_from(k, proc)) {
+		unpack_nothing(k, p);
+		return;
 	}
 	status = unpack_blocks(k, p) || unpack_edges(k, p);
 	assert(!status); /* it was found right before */
@@ -489,6 +518,20 @@ void map_look(const struct map *m, uint32_t proc, struct map_inside *x)
 	}
 	x->block = m->block.at + p->block;
 	x->edge = m->edge.at + p->edge;
+}
+
+struct map_slice_bytes map_slices(const struct map *m, uint32_t proc)
+{
+	const struct map_proc *p = &m->proc.at[proc];
+	struct map_slice_bytes x = {NULL, 0};
+	struct unpacker k = {.m = m};
+
+	if (!m->store)
+		return (struct map_slice_bytes){m->slices.at + p->slice,
+						p->nslice};
+	if (!unpack_from(&k, proc) || !has_slices(&k) || !unpack_slices(&k, &x))
+		return (struct map_slice_bytes){NULL, 0};
+	return x;
 }
 
 void map_inside_free(struct map_inside *x)

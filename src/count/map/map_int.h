@@ -12,7 +12,7 @@
  *	8   bytes of the front, compressed
  *
  * Version 3 ends the head before that, and has everything in one front;
- * version 4 has neither `callers' nor `codes'.
+ * version 4 has neither `callers' nor `codes', version 5 no `slices'.
  *
  * Parts are each its length (LEB128) and that many bytes. Numbers are LEB128,
  * those that may be negative signed. Each part is a column, for equal things
@@ -55,6 +55,8 @@
  *	            enum map_callee, or the procedure's number above that
  *	codes       of each edge, if they write traces: bits of its code + 16
  *	            times enum map_write; the code, if it has bits
+ *	slices      of each procedure, if it writes traces: how many bytes,
+ *	            and these
  *
  * A typical edge is a fall from the last edge's block or the one behind it
  * to the next, or leaves: one byte.
@@ -101,6 +103,7 @@ enum map_part {
 	PART_COUNTERS,
 	PART_CALLS,
 	PART_CODES,
+	PART_SLICES,
 	PART_SITES,
 	PART_IN_PLACE,
 	PART_CHUNKS,
@@ -111,11 +114,11 @@ enum map_part {
 };
 
 /* the columns of a chunk: what is inside of its procedures */
-enum { INSIDE_FIRST = PART_GAPS, INSIDE_PARTS = PART_CODES - PART_GAPS + 1 };
+enum { INSIDE_FIRST = PART_GAPS, INSIDE_PARTS = PART_SLICES - PART_GAPS + 1 };
 
 static inline bool map_part_is_inside(enum map_part part)
 {
-	return part >= PART_GAPS && part <= PART_CODES;
+	return part >= PART_GAPS && part <= PART_SLICES;
 }
 
 enum map_from {

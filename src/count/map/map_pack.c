@@ -202,6 +202,17 @@ static void pack_edges(struct packer *k, const struct map_proc *p)
 		pack_edge(k, p, &k->m->edge.at[p->edge + i], &g);
 }
 
+static void pack_slices(struct packer *k, const struct map_proc *p)
+{
+	buffer *b = &k->part[PART_SLICES];
+
+	if (k->m->placement != PLACE_TRACE)
+		return;
+	buffer_uleb(b, p->nslice);
+	if (p->nslice)
+		buffer_bytes(b, k->m->slices.at + p->slice, p->nslice);
+}
+
 /* all columns of the front, or of a chunk, one behind the other */
 static void pack_parts(struct packer *k, bool inside, buffer *out)
 {
@@ -270,6 +281,7 @@ static void pack_procs(struct packer *k)
 		buffer_bytes(names, name, strlen(name) + 1);
 		pack_blocks(k, p);
 		pack_edges(k, p);
+		pack_slices(k, p);
 		last = p->entry;
 		block += p->nblock;
 		edge += p->nedge;

@@ -439,6 +439,7 @@ void map_release(struct map *m)
 	vec_free(&m->site);
 	vec_free(&m->in_place);
 	vec_free(&m->length);
+	vec_free(&m->slices);
 	if (m->store)
 		store_free(m->store);
 	m->store = NULL;

@@ -124,6 +124,24 @@ static unsigned append_code(const struct counter_code *c,
 	return c->isa->move->append(&x, addr, s->reg, out);
 }
 
+static unsigned values_code(const struct counter_code *c,
+			    const struct code_values *k,
+			    const struct scratch *s, uint64_t addr,
+			    const struct plan_bases *bases, uint8_t *out)
+{
+	struct append_values x = {
+		.word = word_at(c, bases, running_word(c->isa,
+						       TRACE_PAGE_VALUE / 8)),
+		.routine = bases->support,
+		.n = k->n,
+		.below = k->below && !s->depth,
+		.depth = s->depth,
+	};
+
+	memcpy(x.reg, k->reg, sizeof x.reg);
+	return c->isa->move->append_values(&x, addr, s->reg, out);
+}
+
 static unsigned site_code(const struct counter_code *c,
 			  const struct code_site *k, const struct scratch *s,
 			  uint64_t addr, const struct plan_bases *bases,
@@ -170,6 +188,8 @@ static unsigned trace_code(const struct counter_code *c,
 	switch (i->code & CODE_ALONE) {
 	case CODE_APPENDS:
 		return append_code(c, &c->append.at[n], s, addr, bases, out);
+	case CODE_VALUES:
+		return values_code(c, &c->values.at[n], s, addr, bases, out);
 	case CODE_SITES:
 		return site_code(c, &c->site_call.at[n], s, addr, bases, out);
 	default:
@@ -296,6 +316,7 @@ void counter_code_free(struct counter_code *c)
 	vec_free(&c->call);
 	vec_free(&c->calls);
 	vec_free(&c->append);
+	vec_free(&c->values);
 	vec_free(&c->site_call);
 	vec_free(&c->arrival);
 	vec_free(&c->site);

@@ -40,6 +40,12 @@ struct code_append {
 	bool below; /* as in struct code_call */
 };
 
+/* values of registers that are appended to it */
+struct code_values {
+	uint8_t reg[VALUES_MOST], n;
+	bool below; /* as in struct code_call */
+};
+
 /* a routine is told where the jump, call or return leads that follows */
 struct code_site {
 	uint64_t at;	/* its address */
@@ -61,7 +67,8 @@ struct code_arrival {
 #define CODE_APPENDS UINT32_C(0x40000000)
 #define CODE_SITES UINT32_C(0x20000000)
 #define CODE_ARRIVES UINT32_C(0x10000000)
-#define CODE_ALONE UINT32_C(0xf0000000)
+#define CODE_VALUES UINT32_C(0x08000000)
+#define CODE_ALONE UINT32_C(0xf8000000)
 
 /* the number of a word of the running page */
 static inline int32_t running_word(const struct isa *isa, unsigned word)
@@ -78,6 +85,7 @@ struct counter_code {
 	VEC(uint32_t) calls; /* by insertion: its call's number + 1, or 0 */
 	/* what traces need */
 	VEC(struct code_append) append;
+	VEC(struct code_values) values;
 	VEC(struct code_site) site_call;
 	VEC(struct code_arrival) arrival;
 	const struct cfg *cfg;

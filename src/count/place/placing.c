@@ -100,6 +100,14 @@ void placing_append_bits(struct placing *n, const struct insertion *like,
 	vec_push(&n->append, bits);
 }
 
+void placing_append_values(struct placing *n, const struct insertion *like,
+			   const struct code_place *w, struct expected x,
+			   struct code_values values)
+{
+	insert_alone(n, like, w, x, CODE_VALUES | (uint32_t)n->values.n);
+	vec_push(&n->values, values);
+}
+
 void placing_tell_site(struct placing *n, const struct insertion *like,
 		       const struct code_place *w, struct expected x,
 		       struct code_site site)
@@ -238,6 +246,7 @@ static void renumber_map(struct map *m, const struct map *before,
 	for (size_t i = 0; i < m->proc.n; i++) {
 		m->proc.at[i].block += (uint32_t)before->block.n;
 		m->proc.at[i].edge += (uint32_t)before->edge.n;
+		m->proc.at[i].slice += (uint32_t)before->slices.n;
 	}
 	for (size_t i = 0; i < m->block.n; i++) {
 		struct map_block *b = &m->block.at[i];
@@ -270,6 +279,8 @@ static uint32_t code_before(const struct placing *n, uint32_t kind)
 		return (uint32_t)n->call.n;
 	case CODE_APPENDS:
 		return (uint32_t)n->append.n;
+	case CODE_VALUES:
+		return (uint32_t)n->values.n;
 	case CODE_SITES:
 		return (uint32_t)n->site_call.n;
 	case CODE_ARRIVES:
@@ -323,6 +334,7 @@ void placing_append(struct placing *all, struct placing *n, uint32_t common)
 	vec_take(&all->map.edge, &n->map.edge);
 	vec_take(&all->map.site, &n->map.site);
 	vec_take(&all->map.length, &n->map.length);
+	vec_take(&all->map.slices, &n->map.slices);
 	all->map.ncounter += n->map.ncounter - common;
 	vec_take(&all->insertion, &n->insertion);
 	vec_take(&all->first, &n->first);
@@ -330,6 +342,7 @@ void placing_append(struct placing *all, struct placing *n, uint32_t common)
 	vec_take(&all->call, &n->call);
 	vec_take(&all->calls, &n->calls);
 	vec_take(&all->append, &n->append);
+	vec_take(&all->values, &n->values);
 	vec_take(&all->site_call, &n->site_call);
 	vec_take(&all->arrival, &n->arrival);
 	vec_take(&all->hooked, &n->hooked);

@@ -26,6 +26,7 @@ struct placing {
 	VEC(struct code_call) call;
 	VEC(uint32_t) calls;
 	VEC(struct code_append) append;
+	VEC(struct code_values) values;
 	VEC(struct code_site) site_call;
 	VEC(struct code_arrival) arrival;
 	VEC(struct hooks_jump) hooked; /* sites with hooks, as in the map */
@@ -84,6 +85,9 @@ void placing_insert_calling(struct placing *n, const struct insertion *like,
 void placing_append_bits(struct placing *n, const struct insertion *like,
 			 const struct code_place *w, struct expected x,
 			 struct code_append bits);
+void placing_append_values(struct placing *n, const struct insertion *like,
+			   const struct code_place *w, struct expected x,
+			   struct code_values values);
 void placing_tell_site(struct placing *n, const struct insertion *like,
 		       const struct code_place *w, struct expected x,
 		       struct code_site site);

@@ -121,6 +121,7 @@ static void identify(struct map *m, const struct image *im,
 	for (size_t i = 0; i < m->site.n; i++)
 		h[0] = (h[0] ^ m->site.at[i].pairs) *
 		       UINT64_C(0x9e3779b97f4a7c15);
+	h[0] = hash_bytes(m->slices.at, m->slices.n, h[0]);
 	if (code)
 		h[0] ^= code->call.n;
 	for (size_t i = 0; code && i < code->add.n; i++) {
@@ -201,6 +202,7 @@ static void place_all(struct count_plan *n, const struct count_options *o,
 	vec_take(&n->code.call, &all->call);
 	vec_take(&n->code.calls, &all->calls);
 	vec_take(&n->code.append, &all->append);
+	vec_take(&n->code.values, &all->values);
 	vec_take(&n->code.site_call, &all->site_call);
 	vec_take(&n->code.arrival, &all->arrival);
 	vec_take(&n->jump, &all->hooked);

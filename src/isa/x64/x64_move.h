@@ -69,6 +69,10 @@ enum { X64_APPEND_FLAGS = FLAG_ALL & ~FLAG_D };
 unsigned x64_append(const struct append *x, uint64_t at, const uint8_t *reg,
 		    uint8_t *out);
 
+/* append_values.c */
+unsigned x64_append_values(const struct append_values *x, uint64_t at,
+			   const uint8_t *reg, uint8_t *out);
+
 /* site_call.c */
 unsigned x64_site_call(const struct site_call *x, uint64_t at, uint8_t *out);
 

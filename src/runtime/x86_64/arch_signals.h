@@ -205,25 +205,64 @@ static inline _Bool arch_step(void *context, _Bool quick)
 	return 1;
 }
 
+enum { ARCH_ACCESS = 8 }; /* bytes of an access to a word of the page */
+
+/* which word; the first thread's */
+static inline uintptr_t arch_accessed(const uint8_t *p)
+{
+	int32_t disp;
+
+	__builtin_memcpy(&disp, p + 4, sizeof disp);
+	return (uintptr_t)p + ARCH_ACCESS + (uintptr_t)(intptr_t)disp;
+}
+
+/* does code that appends values (isa/x64/insert/append_values.c) begin at p,
+   with `pc` in it before its last instruction, and so that it has loaded? */
+static inline _Bool arch_appends_values(const uint8_t *p, uintptr_t pc)
+{
+	enum { FULL = ARCH_ACCESS + 5, VALUES = FULL + 2, STORES = 64 };
+	const uint8_t *at, *end;
+
+	if (!arch_is_access(p, 0x8b) || (p[ARCH_ACCESS] & 0xfe) != 0x48 ||
+	    p[ARCH_ACCESS + 1] != 0x0f || p[ARCH_ACCESS + 2] != 0xba ||
+	    p[FULL] != 0x72)
+		return 0;
+	if (pc <= (uintptr_t)p + FULL)
+		return 1;
+	at = p + VALUES + p[FULL + 1];
+	if (pc < (uintptr_t)at)
+		return 0;
+	for (end = at + STORES; at < end; at++)
+		if (arch_is_access(at, 0x89) &&
+		    arch_accessed(at) == arch_accessed(p))
+			return pc <= (uintptr_t)at;
+	return 0;
+}
+
 /*
  * Where code began, at its load, that was interrupted before it had stored a
- * thread's bits again (isa/x64/insert/append.c); 0: it looks like none. *word:
- * the first thread's.
+ * word of the thread's page again (isa/x64/insert/append.c, append_values.c);
+ * 0: it looks like none. *word: the first thread's.
  */
 static inline uintptr_t arch_append(uintptr_t pc, uintptr_t *word)
 {
-	enum { LOAD = 8 };
+	enum { LOAD = ARCH_ACCESS, VALUES_LONGEST = 120 };
 	/* behind the load, a shift, and what stands before the store */
 	static const uint8_t done[] = {LOAD, LOAD + 4, LOAD + 5, LOAD + 8};
-	int32_t disp;
+	const uint8_t *p;
 
 	for (unsigned i = 0; i < sizeof done; i++) {
-		const uint8_t *p = (const uint8_t *)pc - done[i];
-
+		p = (const uint8_t *)pc - done[i];
 		if (!arch_is_access(p, 0x8b))
 			continue;
-		__builtin_memcpy(&disp, p + 4, sizeof disp);
-		*word = (uintptr_t)p + LOAD + (uintptr_t)(intptr_t)disp;
+		*word = arch_accessed(p);
+		return (uintptr_t)p;
+	}
+	for (unsigned i = LOAD; i < VALUES_LONGEST; i++) {
+		p = (const uint8_t *)pc - i;
+		if (!arch_appends_values(p, pc))
+			continue;
+		*word = arch_accessed(p);
 		return (uintptr_t)p;
 	}
 	return 0;

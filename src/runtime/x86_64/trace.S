@@ -10,6 +10,8 @@
  *		when the target was pushed; 16(%rsp): the target
  *	enter	%r11: the address of a procedure, at its entry
  *	arrive	%r11: that of a place within one; %r10: the stack pointer
+ *	values	there is no room for values of registers; the zero flag says
+ *		that there will not be any
  *
  * A handler of a signal may write, too. If it interrupts a thread where that
  * has read what it is about to change, the thread is sent back, or what it was
@@ -39,7 +41,7 @@ word:	.quad	0
 	.quad	0, 0
 	.rept	2
 	.long	flush - start, site - start, frame - start
-	.long	enter - start, arrive - start, 0, 0, 0
+	.long	enter - start, arrive - start, values - start, 0, 0
 	.endr
 	.fill	16, 4, 0
 	.long	pages - start, (pages_end - pages) / 4
@@ -225,6 +227,18 @@ arrive:
 	mov	$TRACE_ARRIVE, %edi
 	call	ask
 	pop	%rdi
+	end
+
+values:
+	begin
+	push	%rdi
+	push	%r10
+	mov	$TRACE_VALUES, %edi
+	call	ask
+	pop	%r10
+	pop	%rdi
+	paged	mov %gs:start+TRACE_PAGE_VALUE(%rip), %rcx
+	test	$1 << TRACE_VALUES_ROOM, %ecx
 	end
 
 /* on_trace(edi, r11, r10, page, launch_env), if there is one: else bits are

@@ -386,6 +386,7 @@ const struct isa_move x64_move = {
 	.below_stack = x64_below_stack,
 	.routine_page = x64_routine_page,
 	.append = x64_append,
+	.append_values = x64_append_values,
 	.append_needs = {1, X64_APPEND_FLAGS},
 	.site_call = x64_site_call,
 	.tell_hook = x64_tell_hook,

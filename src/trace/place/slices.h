@@ -1,0 +1,39 @@
+/*
+ * slices: which values of registers a procedure writes to a trace of addresses,
+ * and what a replay computes from them (trace/slice/slice.h).
+ *
+ * A forward data flow tells which registers a replay knows at each place: those
+ * whose value was written, and what is computed from registers that it knows.
+ * An access by one that it does not know has it written right before; a block
+ * that control mostly comes to with registers known has them written on the
+ * other ways there. So a pointer that a loop advances is written once, where
+ * the loop begins.
+ *
+ * Where control comes from outside, or back from a call, a replay knows the
+ * stack pointer alone. That it knows everywhere there.
+ */
+#ifndef TRACE_PLACE_SLICES_H
+#define TRACE_PLACE_SLICES_H
+
+#include "count/place/placing.h"
+
+/* values that are written before an instruction */
+struct slice_values {
+	uint64_t at;
+	regset regs;
+	uint32_t vertex;
+};
+
+struct slices {
+	VEC(struct slice_values) value;
+	regset *edge; /* by edge, in the procedure's arena: values that what
+			 goes along it writes */
+	buffer bytes; /* for the map */
+};
+
+/* of the procedure; `like`: code that writes values */
+void slices_find(struct slices *s, const struct placed_proc *q,
+		 const struct insertion *like);
+void slices_free(struct slices *s);
+
+#endif
