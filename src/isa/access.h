@@ -20,10 +20,12 @@
  *	ldp x0, x1, [x2], #16      LOAD 16 (two of 8) at x2
  *	stxr w0, x1, [x2]          STORE 8 at x2, EXCLUSIVE
  *
- * Sizes are exact: those of all accesses that are loaded (or modified) add up
- * to struct insn's mem_read, those that are stored (or modified) to mem_write,
- * but where `how` says that the sizes are only a limit or are not known. There
- * mem_read and mem_write are MEM_SIZE_UNKNOWN.
+ * Sizes are exact: those of loads (and of what is modified) add up to struct
+ * insn's mem_read, those of stores (and of what is modified) to its mem_write.
+ * Both are MEM_SIZE_UNKNOWN as soon as a size is, or is only a limit: MASKED,
+ * GATHER, or once per repetition: STRING.
+ *
+ * AArch64's address tags, in the top byte, are as the registers have them.
  *
  * INSN_UNKNOWN and INSN_BAD have a single access that says nothing: MODIFY,
  * UNKNOWN, without a size or a base.
@@ -53,7 +55,8 @@ enum access_how {
 	ACCESS_STRING,
 	ACCESS_STRING_UNTIL, /* STRING, at most: repe, repne cmps and scas */
 	/* elements (`element` bytes each) where a vector of addresses or
-	   indices says; base and disp, if there is one, are added to each */
+	   indices says; base, if there is one, and disp are added to each.
+	   A mask may choose some. The size is not known */
 	ACCESS_GATHER,
 	/* of the `size` bytes at the address only those that a mask chooses,
 	   or that the machine's state asks for (fxsave) */
@@ -69,6 +72,7 @@ enum access_extend {
 	ACCESS_WHOLE,  /* it has 64 bits */
 	ACCESS_ZERO32, /* its low 32 bits, zero-extended: uxtw */
 	ACCESS_SIGN32, /* its low 32 bits, sign-extended: sxtw */
+	ACCESS_ZERO8,  /* its low 8 bits, zero-extended: x86's xlat */
 };
 
 /* what is added to addresses that have a segment of their own */
@@ -79,14 +83,16 @@ enum access_segment {
 	ACCESS_SEGMENTS,
 };
 
-enum { ACCESS_MOST = 4 }; /* accesses of an instruction, at most */
+/* accesses of an instruction, at most: VIA's xcrypt-cbc has so many */
+enum { ACCESS_MOST = 5 };
 
 struct access {
 	uint8_t kind;	 /* enum access_kind */
 	uint8_t how;	 /* enum access_how */
 	uint16_t size;	 /* bytes, or MEM_SIZE_UNKNOWN */
-	uint16_t element; /* bytes of each of several equal parts (ldp, ld1 to
-			     ld4, gathers), else as `size` */
+	/* bytes of each of several equal parts, one after the other (ldp, lanes
+	   of ld1 to ld4, far returns; of GATHER anywhere), else as `size` */
+	uint16_t element;
 	uint8_t base, index; /* general registers, or ISA_NO_REG */
 	uint8_t shift;	 /* of the index, to the left */
 	uint8_t extend;	 /* of the index: enum access_extend */
@@ -95,6 +101,16 @@ struct access {
 			    up modulo 2^32 */
 	int64_t disp;	 /* without base and index, an absolute address */
 };
+
+/* an access of which only `kind` is known */
+static inline struct access access_unknown(enum access_kind kind)
+{
+	return (struct access){
+		.kind = (uint8_t)kind, .how = ACCESS_UNKNOWN,
+		.size = MEM_SIZE_UNKNOWN, .element = MEM_SIZE_UNKNOWN,
+		.base = ISA_NO_REG, .index = ISA_NO_REG,
+	};
+}
 
 /*
  * Where an access is. regs: the general registers before the instruction;
@@ -114,6 +130,8 @@ static inline uint64_t access_address(const struct access *a,
 			index = (uint32_t)index;
 		else if (a->extend == ACCESS_SIGN32)
 			index = (uint64_t)(int32_t)(uint32_t)index;
+		else if (a->extend == ACCESS_ZERO8)
+			index = (uint8_t)index;
 		sum += index << a->shift;
 	}
 	if (a->narrow)

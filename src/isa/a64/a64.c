@@ -99,6 +99,7 @@ const struct isa isa_a64 = {
 	.decode = a64_decode,
 	.lift = a64_lift,
 	.lift_scanned = a64_lift_scanned,
+	.accesses = a64_accesses,
 	.uses_frame = a64_uses_frame,
 	.is_privileged = a64_is_privileged,
 	.reg_name = a64_reg_name,

@@ -122,8 +122,13 @@ a64_group a64_exclusive, a64_simd_structures, a64_literal, a64_memory_misc,
 	a64_pair, a64_offset, a64_register;
 a64_group a64_vector, a64_sve, a64_sme;
 
+/* are the addresses of w, a load or store of SVE, in a vector register? */
+bool a64_sve_vector_base(uint32_t w);
+
 void a64_decode(const uint8_t *code, size_t avail, uint64_t addr,
 		struct insn *out);
+unsigned a64_accesses(const uint8_t *code, size_t avail, uint64_t addr,
+		      struct access *out);
 unsigned a64_lift(const uint8_t *code, size_t avail, uint64_t addr,
 		  struct uop *out);
 unsigned a64_lift_scanned(const uint8_t *code, size_t avail, uint64_t addr,

@@ -54,6 +54,7 @@ const struct isa isa_x64 = {
 	.decode = x64_decode,
 	.lift = x64_lift,
 	.lift_scanned = x64_lift_scanned,
+	.accesses = x64_accesses,
 	.uses_frame = x64_uses_frame,
 	.is_privileged = x64_is_privileged,
 	.prefix = x64_prefix,

@@ -8,6 +8,7 @@
  *	bytes -> struct x64_parts -> the same, often enough     common.c
  *	         struct x64_full  -> micro-operations           emit.c lift.c
  *	bytes -> struct x64_parts -> struct x64_full, often     operands.c
+ *	         struct x64_full  -> struct access              accesses.c
  *
  * The parts are the fields of the encoding without their meaning; scan.c
  * gives them one. decode() derives the same parts from Zydis's full answer,
@@ -129,6 +130,13 @@ bool x64_changes_flags(const struct x64_full *full);
 bool x64_is_zeroing(const struct x64_full *full);
 /* an access of at most what the memory operand says: a mask chooses */
 bool x64_is_masked(const struct x64_full *full);
+
+/* whether a prefix repeats the instruction, which is a string instruction */
+bool x64_is_repeated(const struct x64_full *full);
+
+/* accesses.c: struct isa's accesses */
+unsigned x64_accesses(const uint8_t *code, size_t avail, uint64_t addr,
+		      struct access *out);
 
 /* classes.c: fills fp, packed; requires: out->vector is known */
 void x64_vector_class(const struct x64_full *full, struct insn *out);

@@ -18,6 +18,7 @@
 #include "isa/isa.h"
 #include "isa/uop.h"
 #include "a64_cases.h"
+#include "access_rules.h"
 #include "lift_rules.h"
 #include "sample.h"
 #include "splitmix.h"
@@ -405,12 +406,16 @@ static void check_lift(const struct insn *in, const struct uop *u, unsigned n)
 	assert_int_equal(memory, in->mem_write != 0);
 }
 
-/* random words: no crash, scan is decode, lift is within decode */
+/*
+ * random words: no crash, scan is decode, lift is within decode, and what is
+ * accessed as much as decode says
+ */
 static void test_random(void **state)
 {
 	uint64_t seed = 1, addr;
 	struct insn scanned, decoded;
 	struct uop u[UOP_MAX];
+	const char *wrong;
 	uint8_t code[4];
 	unsigned n, words = sample_of(RANDOM_WORDS, 50000);
 
@@ -428,6 +433,10 @@ static void test_random(void **state)
 		assert_int_equal(scanned.reads, decoded.reads);
 		assert_int_equal(scanned.writes, decoded.writes);
 		assert_true(lift_ends_well(&decoded, u, n));
+		wrong = access_disagrees(&isa_a64, code, 4, addr);
+		if (wrong)
+			fail_msg("%s: %02x%02x%02x%02x", wrong, code[3],
+				 code[2], code[1], code[0]);
 		if (decoded.kind != INSN_UNKNOWN)
 			check_lift(&decoded, u, n);
 		if (!isa_a64.uses_frame(code, 4) &&

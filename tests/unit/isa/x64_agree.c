@@ -7,7 +7,8 @@
  * are x86-64. On each: scan() equals decode() in the first part of struct
  * insn; the fast path's fields equal Zydis's, and so does what common.c
  * decodes by hand; what decode() says is written is
- * a destination in lift(); nothing past the given length is read.
+ * a destination in lift(); its accesses are as many bytes as decode() says;
+ * nothing past the given length is read.
  *
  * TALLY_TEST_EVERY=n takes only every n-th case, for emulators; a prime n is
  * in step with none of the loops.
@@ -22,6 +23,7 @@
 #include <cmocka.h>
 
 #include "isa/x64/x64_int.h"
+#include "access_rules.h"
 #include "lift_rules.h"
 #include "sample.h"
 #include "splitmix.h"
@@ -188,6 +190,15 @@ static void check_operands(const uint8_t *code, size_t avail, uint64_t addr)
 		fail_at(code, "lifted by hand differs");
 }
 
+/* where memory is accessed must agree with how much */
+static void check_accesses(const uint8_t *code, size_t avail, uint64_t addr)
+{
+	const char *wrong = access_disagrees(&isa_x64, code, avail, addr);
+
+	if (wrong)
+		fail_at(code, wrong);
+}
+
 /* all checks on the bytes of one window; returns the length */
 static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 {
@@ -199,6 +210,7 @@ static unsigned check_all(const uint8_t *code, size_t avail, uint64_t addr)
 	check_reference(code, avail);
 	check_lift(code, avail, addr, &d);
 	check_operands(code, avail, addr);
+	check_accesses(code, avail, addr);
 	return d.len;
 }
 
@@ -216,6 +228,7 @@ static void check_fast(const uint8_t *code)
 		fail_at(code, "fast path differs");
 	check_common(code, WINDOW, addr);
 	check_operands(code, WINDOW, addr);
+	check_accesses(code, WINDOW, addr);
 }
 
 /* every opcode of both maps with every ModRM, under prefixes and REX */
@@ -366,6 +379,7 @@ static void test_truncated(void **state)
 			check_scan(cut, n, 0, &part);
 			if (part.len)
 				check_lift(cut, n, 0, &part);
+			check_accesses(cut, n, 0);
 			free(cut);
 		}
 	}

@@ -395,6 +395,21 @@ static bool a64_sve_stores(uint32_t w, struct insn *in)
 	}
 }
 
+bool a64_sve_vector_base(uint32_t w)
+{
+	unsigned o = a64_bits(w, 22, 21), k = a64_bits(w, 15, 13);
+
+	switch (w >> 29) {
+	case 4:
+	case 6:
+		return k >= 4 && o < 2;
+	case 7:
+		return k == 1 || (k == 5 && o >= 2);
+	default:
+		return false;
+	}
+}
+
 /* the groups of the scalable vector extension, by bits 31:29 */
 static bool a64_sve_group(uint32_t w, struct insn *in)
 {

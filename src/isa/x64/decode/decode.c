@@ -138,7 +138,7 @@ bool x64_changes_flags(const struct x64_full *full)
 	return changed_flags(full) != 0;
 }
 
-static bool is_repeated(const struct x64_full *full)
+bool x64_is_repeated(const struct x64_full *full)
 {
 	return full->in.attributes &
 	       (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
@@ -174,7 +174,7 @@ static bool may_keep_flags(const struct x64_full *full)
 			     full->in.mnemonic == ZYDIS_MNEMONIC_RCR;
 
 	if (!count)
-		return is_repeated(full);
+		return x64_is_repeated(full);
 	if (count->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return true;
 	n = count->imm.value.u & (width == 64 ? 63 : 31);
@@ -264,7 +264,7 @@ static void correct_string(const struct x64_full *full, struct insn *out)
 {
 	regset moved = string_pointers(full->in.mnemonic);
 
-	if (is_repeated(full)) {
+	if (x64_is_repeated(full)) {
 		moved |= REG(RCX);
 		out->reads |= out->writes;
 		open_memory(out);
