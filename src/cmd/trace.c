@@ -16,6 +16,7 @@
 struct trace_call {
 	const char *trace, *encoding, *weights;
 	uint64_t last, limit;
+	bool addresses;
 	struct counted_call run;
 	struct drain drain;
 };
@@ -39,6 +40,10 @@ static const struct option trace_options[] = {
 	{"encoding", .type = &type_word, .placeholder = "HOW",
 	 .choices = encodings, FILLS(struct trace_call, encoding),
 	 .help = "what is written of branches"},
+	{"addresses", .type = &type_flag, FILLS(struct trace_call, addresses),
+	 .help = "and where the program reads and writes memory",
+	 .more = "Of that is recorded what cannot be computed from what is "
+		 "known: `tally replay --as accesses` tells every access."},
 	{"weights", .type = &type_profile, .choices = weights,
 	 FILLS(struct trace_call, weights),
 	 .help = "what is expected to run often, by a profile of the program "
@@ -142,6 +147,7 @@ static int settle(struct trace_call *call)
 	snprintf(name, sizeof name, "trace-%s", call->encoding);
 	if (!status)
 		recipe_placement(r, name);
+	r->addresses = call->addresses;
 	return status;
 }
 

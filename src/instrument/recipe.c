@@ -23,6 +23,7 @@
 #define CALLS "+calls"
 #define STOP "+stop"
 #define SITES "+sites"
+#define ADDRESSES "+addresses"
 #define EVENTS "+events="
 #define LIBS "+libs="
 #define ONLY "+only="
@@ -99,6 +100,8 @@ const char *recipe_name(const struct recipe *r)
 		n += (size_t)sprintf(name + n, STOP);
 	if (r->calls)
 		n += (size_t)sprintf(name + n, SITES);
+	if (r->addresses)
+		n += (size_t)sprintf(name + n, ADDRESSES);
 	if (r->online)
 		n += (size_t)sprintf(name + n, EVENTS "%llx:%s",
 				     (unsigned long long)r->events_sum,
@@ -268,6 +271,8 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->count.pairs = take_option(&s, CALLS, s + strlen(CALLS), none, 1);
 	r->stops = take_option(&s, STOP, s + strlen(STOP), none, 1);
 	r->calls = take_option(&s, SITES, s + strlen(SITES), none, 1);
+	r->addresses = take_option(&s, ADDRESSES, s + strlen(ADDRESSES), none,
+				   1);
 	is_online = take_option(&s, EVENTS, some ? some : list, events,
 				sizeof events);
 	if (take_option(&s, LIBS, list, libs, sizeof libs))
@@ -389,6 +394,7 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 	if (r->traces) {
 		layout.running = c->isa->page;
 		layout.traces = true;
+		layout.addresses = r->addresses;
 	}
 	if (counters.routines) {
 		layout.callee = counters.callee.offset;
@@ -445,7 +451,8 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 		options.placer = &placer.placer;
 	}
 	if (r->traces) {
-		if (trace_placer_begin(&trace, c, r->encoding, e)) {
+		if (trace_placer_begin(&trace, c, r->encoding, r->addresses,
+				       e)) {
 			failed = -1;
 			goto out;
 		}

@@ -14,6 +14,8 @@
  *			and call sites are seen (events/call_sites.h)
  *	"trace-witness", "trace-bits", "trace-every-branch"
  *			what a trace needs, in that encoding (trace/place/)
+ *	"trace-bits+addresses"
+ *			and what addresses of accesses are computed from
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
@@ -48,6 +50,7 @@ struct recipe {
 	bool calls;   /* call sites are seen */
 	bool traces;  /* a trace is written, `encoding` */
 	enum trace_encoding encoding;
+	bool addresses; /* with those of accesses */
 	const char *events; /* event_list_text() */
 	uint64_t events_sum;
 	struct count_options count;

@@ -9,6 +9,7 @@
 #include "isa/move.h"
 #include "trace/place/departures.h"
 #include "trace/place/graph.h"
+#include "trace/place/slices.h"
 
 const char *const trace_encoding_names[TRACE_ENCODINGS] = {
 	[TRACE_WITNESS] = "witness",
@@ -27,6 +28,7 @@ struct traced_proc {
 	struct departure *leaves; /* by edge */
 	bool *barred;		  /* by edge: no code can be there */
 	struct codes codes;
+	struct slices slices; /* of a trace of addresses */
 	bool below; /* data may lie below the stack pointer */
 };
 
@@ -145,6 +147,68 @@ static void write_code(const struct traced_proc *k, uint32_t e)
 			    (struct code_append){.bits = k->codes.bits[e],
 						 .n = k->codes.length[e],
 						 .below = k->below});
+}
+
+/* code that writes values of registers */
+static struct insertion like_values(const struct traced_proc *k)
+{
+	const struct isa *isa = k->q->d->s->cfg->isa;
+	struct insertion like = calling(k, TRACE_VALUES);
+
+	like.nregs = isa->move->append_needs.regs;
+	like.flags = isa->move->append_needs.flags;
+	return like;
+}
+
+static void write_values(const struct traced_proc *k,
+			 const struct code_place *w, struct expected x,
+			 regset r)
+{
+	const struct isa *isa = k->q->d->s->cfg->isa;
+	struct insertion like = like_values(k);
+
+	while (r) {
+		struct code_values values = {.below = k->below};
+
+		like.keep = 0;
+		for (; r && values.n < VALUES_MOST; r &= r - 1) {
+			values.reg[values.n++] = (uint8_t)__builtin_ctz(r);
+			like.keep |= r & -r & ~((regset)1 << isa->sp);
+		}
+		placing_append_values(k->q->n, &like, w, x, values);
+	}
+}
+
+/* how often the block runs */
+static struct expected expected_block(const struct traced_proc *k, uint32_t v)
+{
+	struct expected x = {0};
+
+	for_each_edge_in (e, k->q->g, v)
+		if (e < k->q->p->nedge)
+			x.often += k->q->t->edge[e];
+	return x;
+}
+
+static void write_slices(struct traced_proc *k)
+{
+	struct placing *n = k->q->n;
+	struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
+	struct slices *s = &k->slices;
+
+	for (size_t i = 0; i < s->value.n; i++) {
+		const struct slice_values *v = &s->value.at[i];
+		struct code_place w = {.n = 1, .place = {PLAN_BEFORE},
+				       .at = {v->at}};
+
+		write_values(k, &w, expected_block(k, v->vertex), v->regs);
+	}
+	for (uint32_t e = 0; e < k->q->p->nedge; e++)
+		write_values(k, &k->q->d->way.at[e], expected_edge(k->q, e),
+			     s->edge[e]);
+	p->slice = (uint32_t)n->map.slices.n;
+	p->nslice = (uint32_t)s->bytes.n;
+	vec_take(&n->map.slices, &s->bytes);
 }
 
 /* registers that the instruction finds its target by */
@@ -342,6 +406,13 @@ static void place(const struct placer *x, const struct placed_proc *q)
 		for (uint32_t e = 0; e < q->p->nedge; e++)
 			describe_edge(&k, e);
 		write_all(&k);
+		if (k.x->addresses) {
+			struct insertion like = like_values(&k);
+
+			slices_find(&k.slices, q, &like);
+			write_slices(&k);
+			slices_free(&k.slices);
+		}
 	}
 	frames_free(&k.frames);
 }
@@ -356,10 +427,12 @@ static struct insertion like_append(const struct isa *isa)
 }
 
 int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
-		       enum trace_encoding encoding, struct err *e)
+		       enum trace_encoding encoding, bool addresses,
+		       struct err *e)
 {
 	*x = (struct trace_placer){
 		.encoding = encoding,
+		.addresses = addresses,
 		.placer = {
 			.kind = PLACE_TRACE,
 			.place = place,
@@ -373,6 +446,10 @@ int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
 		return err_set(e, ERR_INPUT, "%s: traces of programs for %s "
 			       "are not recorded yet", c->image->path,
 			       c->isa->name);
+	if (addresses && !c->isa->move->append_values)
+		return err_set(e, ERR_INPUT, "%s: addresses that programs for "
+			       "%s access are not recorded yet",
+			       c->image->path, c->isa->name);
 	return routines_read(&x->routines, c, "trace-%s.bin", e);
 }
 

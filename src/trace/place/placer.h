@@ -26,13 +26,15 @@ extern const char *const trace_encoding_names[TRACE_ENCODINGS];
 struct trace_placer {
 	struct placer placer; /* for struct count_options */
 	enum trace_encoding encoding;
+	bool addresses; /* and what those of accesses are computed from */
 	struct routines routines;
 };
 
 /* -1: traces of programs of the machine are not recorded, or tally is not
    installed */
 int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
-		       enum trace_encoding encoding, struct err *e);
+		       enum trace_encoding encoding, bool addresses,
+		       struct err *e);
 void trace_placer_free(struct trace_placer *x);
 
 #endif

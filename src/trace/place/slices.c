@@ -22,13 +22,17 @@ static opset bit(unsigned operand)
 
 static const opset registers = ((opset)1 << UOP_FLAGS) - 1;
 
-/* an instruction: what it accesses, then what registers become */
+/*
+ * An instruction: what it accesses, then what registers become. Of calls that
+ * is what the callee sees.
+ */
 struct fact {
 	uint64_t at;
 	uint32_t access, uop; /* the first ones */
 	uint8_t naccess, nuop;
 	bool forgets; /* it is not known what it does to registers */
 	bool barred;  /* nothing can be written before it */
+	bool pushes;  /* a call that leaves its return address on the stack */
 	regset needs; /* by its accesses */
 	regset values; /* that are written before it */
 	uint16_t sets; /* of its uops, those whose results replay can know */
@@ -82,7 +86,7 @@ static regset needs_of(const struct access *a)
 	if (a->index != ISA_NO_REG)
 		r |= (regset)1 << a->index;
 	if (a->how == ACCESS_STRING || a->how == ACCESS_STRING_UNTIL)
-		r |= (regset)1 << ACCESS_COUNT;
+		r |= (regset)1 << SLICE_COUNT;
 	return r;
 }
 
@@ -147,10 +151,33 @@ static void add_fact(struct slicing *x, uint64_t at, uint32_t size)
 	avail = avail < size ? avail : size;
 	x->c->isa->decode(code, avail, at, &in);
 	f.forgets = in.kind == INSN_UNKNOWN || in.kind == INSN_BAD;
+	f.pushes = (in.kind == INSN_CALL || in.kind == INSN_ICALL) &&
+		   !x->c->isa->link;
 	add_accesses(x, &f, code, avail, &in);
 	add_uops(x, &f, code, avail, &in);
-	f.barred = f.needs && is_barred(x, at);
 	vec_push(&x->fact, f);
+}
+
+/* does an edge out of the procedure begin there? */
+static bool leaves(const struct slicing *x, uint32_t v)
+{
+	const struct graph *g = x->q->g;
+
+	for (uint32_t i = g->out_first[v]; i < g->out_first[v + 1]; i++)
+		if (g->to[g->out[i]] == map_exit(x->q->p))
+			return true;
+	return false;
+}
+
+/* others expect that the stack pointer is known */
+static void end_facts(struct slicing *x, uint32_t v)
+{
+	if (x->fact.n > x->first[v] && leaves(x, v))
+		x->fact.at[x->fact.n - 1].needs |=
+			(regset)stack_pointer(x);
+	for (uint32_t i = x->first[v]; i < x->fact.n; i++)
+		x->fact.at[i].barred = x->fact.at[i].needs &&
+				       is_barred(x, x->fact.at[i].at);
 }
 
 static void add_facts(struct slicing *x)
@@ -171,6 +198,7 @@ static void add_facts(struct slicing *x)
 			add_fact(x, at, size);
 			at += size;
 		}
+		end_facts(x, v);
 	}
 	x->first[blocks(x)] = (uint32_t)x->fact.n;
 }
@@ -261,41 +289,34 @@ static opset known_on(const struct slicing *x, uint32_t e)
 
 /* known where the vertex begins; what is forced is not on ways that cannot
    write it */
-static opset meet(const struct slicing *x, uint32_t v, opset *missing,
-		  uint32_t *ways)
+static opset meet(const struct slicing *x, uint32_t v)
 {
 	const struct graph *g = x->q->g;
 	opset all = registers;
+	bool any = false;
 
-	*missing = 0;
-	*ways = 0;
 	for (uint32_t i = g->in_first[v]; i < g->in_first[v + 1]; i++) {
 		uint32_t e = g->in[i];
-		opset known;
 
 		if (e >= x->q->p->nedge)
 			continue;
-		++*ways;
-		known = known_on(x, e);
-		if (can_write(x, e))
-			known |= x->forced[v];
-		all &= known;
+		any = true;
+		all &= known_on(x, e) | (can_write(x, e) ? x->forced[v] : 0);
 	}
-	return *ways ? all : stack_pointer(x);
+	return any ? all : stack_pointer(x);
 }
 
 static void find_known(struct slicing *x)
 {
-	uint32_t n = map_exit(x->q->p), ways;
+	uint32_t n = map_exit(x->q->p);
 	bool more = true;
-	opset missing;
 
 	for (uint32_t v = 0; v < n; v++)
 		x->in[v] = x->out[v] = registers;
 	while (more) {
 		more = false;
 		for (uint32_t v = 0; v < n; v++) {
-			opset in = meet(x, v, &missing, &ways);
+			opset in = meet(x, v);
 			opset out = v < blocks(x) ? pass_block(x, v, in) : in;
 
 			more |= in != x->in[v] || out != x->out[v];
@@ -422,22 +443,32 @@ static void write_values(struct slicing *x, uint32_t v)
 		struct fact *f = &x->fact.at[i];
 
 		if (lacks(f, known)) {
-			f->values = gather(x, i, end, known);
-			vec_push(&x->s->value,
-				 (struct slice_values){f->at, f->values, v});
+			struct slice_values w = {
+				f->at, gather(x, i, end, known), v};
+
+			f->values = w.regs;
+			vec_push(&x->s->value, w);
 		}
 		known = pass(x, f, known | f->values, &f->sets);
 	}
 }
 
+/* what is forced, and not known */
+static opset written_on(const struct slicing *x, uint32_t e)
+{
+	return can_write(x, e) ? x->forced[edge_at(x, e)->to] &
+					 ~known_on(x, e) : 0;
+}
+
+/* what is of no use is not */
 static void write_on_edges(struct slicing *x)
 {
 	for (uint32_t e = 0; e < x->q->p->nedge; e++) {
-		const struct map_edge *d = edge_at(x, e);
+		opset w = written_on(x, e);
 
-		if (d->to < blocks(x) && can_write(x, e))
-			x->s->edge[e] = (regset)(x->forced[d->to] &
-						 ~known_on(x, e));
+		if (w)
+			x->s->edge[e] = (regset)(w &
+						 x->wanted[edge_at(x, e)->to]);
 	}
 }
 
@@ -478,8 +509,7 @@ static void find_needed(struct slicing *x)
 
 				n |= to >= map_exit(x->q->p) ?
 					     stack_pointer(x) :
-					     x->wanted[to] &
-						     ~(opset)x->s->edge[e];
+					     x->wanted[to] & ~written_on(x, e);
 			}
 			for (uint32_t i = v < blocks(x) ? x->first[v + 1] : 0;
 			     v < blocks(x) && i-- > x->first[v];)
@@ -498,6 +528,15 @@ static void put_values(buffer *b, regset r)
 		slice_put(b, &(struct slice_op){
 				     .code = SLICE_VALUE,
 				     .reg = (uint8_t)__builtin_ctz(r)});
+}
+
+static void put_push(const struct slicing *x, buffer *b)
+{
+	const uint8_t sp = x->c->isa->sp;
+	const struct uop push = {.code = UOP_SUB, .width = 64, .dst = sp,
+				 .a = sp, .b = UOP_IMM, .imm = 8};
+
+	slice_put(b, &(struct slice_op){.code = SLICE_SET, .uop = push});
 }
 
 /* an access by what is not known is not known either */
@@ -527,6 +566,8 @@ static void put_fact(const struct slicing *x, const struct fact *f,
 					     .code = SLICE_SET,
 					     .uop = x->uop.at[f->uop + i],
 					     .relative = f->relative >> i & 1});
+	if (f->pushes)
+		put_push(x, b);
 }
 
 static void put_block(const struct slicing *x, uint32_t v, buffer *b)
@@ -548,6 +589,9 @@ static void put_block(const struct slicing *x, uint32_t v, buffer *b)
 		}
 		known = pass(x, f, known | f->values, &sets);
 	}
+	if (leaves(x, v) && !(known & stack_pointer(x)))
+		slice_put(b, &(struct slice_op){.code = SLICE_LOSE,
+						.reg = x->c->isa->sp});
 	slice_put(b, &(struct slice_op){.code = SLICE_END});
 }
 
@@ -594,8 +638,8 @@ void slices_find(struct slices *s, const struct placed_proc *q,
 	choose_forced(&x);
 	for (uint32_t v = 0; v < q->p->nblock; v++)
 		write_values(&x, v);
-	write_on_edges(&x);
 	find_needed(&x);
+	write_on_edges(&x);
 	for (uint32_t v = 0; v < q->p->nblock; v++)
 		put_block(&x, v, &s->bytes);
 	put_edges(&x, &s->bytes);

@@ -15,6 +15,7 @@
 #ifndef TRACE_PLACE_SLICES_H
 #define TRACE_PLACE_SLICES_H
 
+#include "base/buffer.h"
 #include "count/place/placing.h"
 
 /* values that are written before an instruction */

@@ -64,7 +64,7 @@ static bool take_access(struct bytes *b, struct slice_op *x)
 	x->access = a;
 	return size <= UINT16_MAX && element <= UINT16_MAX &&
 	       a.kind <= ACCESS_MODIFY && a.how <= ACCESS_UNKNOWN &&
-	       a.extend <= ACCESS_SIGN32 && a.segment < ACCESS_SEGMENTS &&
+	       a.extend <= ACCESS_ZERO8 && a.segment < ACCESS_SEGMENTS &&
 	       is_register(a.base) && is_register(a.index);
 }
 
@@ -124,6 +124,7 @@ void slice_put(buffer *b, const struct slice_op *x)
 		buffer_uleb(b, x->skip);
 		break;
 	case SLICE_VALUE:
+	case SLICE_LOSE:
 		buffer_uint(b, 1, x->reg);
 		break;
 	case SLICE_ACCESS:
@@ -147,6 +148,7 @@ static bool take_any(struct bytes *b, struct slice_op *x)
 		x->skip = (uint32_t)skip;
 		return skip && skip <= UINT32_MAX;
 	case SLICE_VALUE:
+	case SLICE_LOSE:
 		x->reg = bytes_u8(b);
 		return x->reg < UOP_FLAGS;
 	case SLICE_ACCESS:

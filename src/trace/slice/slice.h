@@ -14,6 +14,7 @@
  *	SLICE_VALUE	reg	is the next value of the thread's trace
  *	SLICE_ACCESS		an access, by registers as they are now
  *	SLICE_SET		a register gets what a micro-operation computes
+ *	SLICE_LOSE	reg	has a value that is not known
  *
  * Values of an edge are there in the order of their registers.
  */
@@ -31,11 +32,15 @@ enum slice_code {
 	SLICE_VALUE,
 	SLICE_ACCESS,
 	SLICE_SET,
+	SLICE_LOSE,
 };
+
+/* the register that says how often ACCESS_STRING is done: rcx */
+enum { SLICE_COUNT = 1 };
 
 struct slice_op {
 	uint8_t code; /* enum slice_code */
-	uint8_t reg;  /* VALUE */
+	uint8_t reg;  /* VALUE, LOSE */
 	/* ACCESS, SET: what a constant is is an address of the image, to which
 	   is added where that is in the process */
 	bool relative;

@@ -27,7 +27,7 @@ static unsigned put_operand(uint8_t *out, unsigned field, unsigned r,
 {
 	unsigned n = 0;
 
-	out[n++] = (uint8_t)(0x44 | (field & 7) << 3 | (r & 7));
+	out[n++] = (uint8_t)(0x40 | (field & 7) << 3 | (r & 7));
 	if ((r & 7) == RSP)
 		out[n++] = 0x24;
 	out[n++] = disp;
