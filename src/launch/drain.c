@@ -177,6 +177,20 @@ static size_t read_part(const struct drain *d, const struct drain_ring *r,
 	return n;
 }
 
+/* the values of registers that belong to it, n of them or fewer */
+static void read_values(struct drain *d, const struct drain_ring *r,
+			const struct chunk_trace *k, uint32_t number,
+			size_t n)
+{
+	uint64_t at = r->at + k->values +
+		      (uint64_t)(number % RING_PARTS) * VALUES_STRIDE;
+
+	if (!k->values || k->values > k->chunk.size || n > TRACE_PART_VALUES ||
+	    !live_read(d->fd, at, d->value, n * sizeof *d->value))
+		n = 0;
+	trace_writer_values(d->writer, d->value, n);
+}
+
 static void end_thread(struct drain *d, const struct drain_ring *r,
 		       enum trace_ended how)
 {
@@ -230,11 +244,19 @@ static bool empty_ring(struct drain *d, struct drain_ring *r)
 	for (; r->done != k.filled; r->done++) {
 		unsigned i = r->done % RING_PARTS;
 
+		read_values(d, r, &k, r->done, k.nvalue[i]);
 		take_part(d, r, k.thread[i], word,
 			  read_part(d, r, &k, r->done, k.words[i], word));
 		give_back(d, r);
 	}
 	return true;
+}
+
+/* how many values the part that is open has */
+static size_t values_left(const struct chunk_trace *k, const uint64_t *page)
+{
+	return (page[TRACE_PAGE_VALUE / 8] - k->here - k->values -
+		(uint64_t)(k->filled % RING_PARTS) * VALUES_STRIDE) / 8;
 }
 
 /*
@@ -275,6 +297,7 @@ static void take_rest(struct drain *d, struct drain_ring *r)
 		word[n++] = bits;
 		word[n++] = 0;
 	}
+	read_values(d, r, &k, k.filled, values_left(&k, page));
 	take_part(d, r, (uint32_t)page[TRACE_PAGE_THREAD / 8], word, n);
 	r->done++;
 	end_thread(d, r, TRACE_ENDED_KILLED);

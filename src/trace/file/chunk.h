@@ -28,6 +28,9 @@
  *	KINDS	of each record its kind, a byte
  *	REST	words of records behind the first CHUNK_WORDS, 8 bytes each
  *	BITS	of each part, as many bytes as its bits need
+ *	COUNTS	of each part, how many values of registers it has; left out if
+ *		no part has any
+ *	VALUES	these, 8 bytes each
  *	CHUNK_COLUMN(kind, field): of each record of that kind
  *		AT	bits since the last record of any kind, or the
  *			beginning of the part
@@ -49,7 +52,8 @@ enum {
 	   fewer zstd would find less, and of more much would have to be read
 	   before a place in them can be shown */
 	TRACE_PART_WORDS = 1 << 13,
-	TRACE_CHUNK_WORDS = 1 << 17,
+	TRACE_CHUNK_WORDS = 1 << 17, /* values included */
+	TRACE_PART_VALUES = TRACE_PART_WORDS + 8,
 	TRACE_CHUNK_PARTS = 1 << 12, /* parts can be empty */
 	/* columns of a chunk: with differences at their longest it is 1.4
 	   times as large as its words */
@@ -63,6 +67,8 @@ enum {
 	CHUNK_KINDS,
 	CHUNK_REST,
 	CHUNK_BITS,
+	CHUNK_COUNTS,
+	CHUNK_VALUES,
 	CHUNK_FIXED, /* columns that are of no kind */
 	CHUNK_KIND_0 = 16,
 	CHUNK_WORDS = 8, /* that have a column of their own */
@@ -89,12 +95,20 @@ struct chunk_packer;
 struct chunk_packer *chunk_packer_new(int level);
 void chunk_packer_free(struct chunk_packer *p);
 /*
- * Appends a chunk of n parts to *out: part i is the next size[i] of the words.
- * They may be wrong, for a broken program can write there: a part is then cut
- * before what cannot be read.
+ * Appends a chunk of n parts to *out: part i is the next size[i] of the words,
+ * and nvalue[i] of the values; NULL: there are none. Words may be wrong, for a
+ * broken program can write there: a part is then cut before what cannot be
+ * read.
  */
-void chunk_pack(struct chunk_packer *p, const uint64_t *word,
-		const uint32_t *size, size_t n, buffer *out);
+struct chunk_parts {
+	const uint64_t *word;
+	const uint32_t *size;
+	const uint64_t *value;
+	const uint32_t *nvalue;
+	size_t n;
+};
+void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
+		buffer *out);
 
 struct trace_record {
 	uint64_t at_bit; /* bits of the part that were before it */
@@ -111,6 +125,8 @@ struct trace_part {
 	uint64_t nbit;
 	const struct trace_record *record;
 	size_t nrecord;
+	const uint64_t *value; /* of registers */
+	size_t nvalue;
 	bool cut; /* what the thread wrote behind that cannot be read */
 };
 
@@ -120,6 +136,7 @@ struct trace_chunk {
 	VEC(struct trace_record) record;
 	VEC(uint64_t) bit;
 	VEC(uint64_t) word;
+	VEC(uint64_t) value;
 	buffer packed, unpacked;
 };
 

@@ -231,14 +231,32 @@ static void put_columns(struct chunk_packer *p)
 			vec_append(&p->all, column(p, i));
 }
 
-void chunk_pack(struct chunk_packer *p, const uint64_t *word,
-		const uint32_t *size, size_t n, buffer *out)
+static void put_values(struct chunk_packer *p, const struct chunk_parts *x)
 {
+	uint64_t all = 0;
+
+	for (size_t i = 0; x->nvalue && i < x->n; i++)
+		all += x->nvalue[i];
+	if (!all)
+		return;
+	for (size_t i = 0; i < x->n; i++)
+		put_number(&p->fixed[CHUNK_COUNTS], x->nvalue[i]);
+	vec_reserve(&p->fixed[CHUNK_VALUES], all * sizeof *x->value);
+	for (uint64_t i = 0; i < all; i++)
+		put_word(&p->fixed[CHUNK_VALUES], htole64(x->value[i]));
+}
+
+void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
+		buffer *out)
+{
+	const uint64_t *word = x->word;
+
 	packer_clear(p);
-	for (size_t i = 0; i < n; i++) {
-		put_part(p, word, size[i]);
-		word += size[i];
+	for (size_t i = 0; i < x->n; i++) {
+		put_part(p, word, x->size[i]);
+		word += x->size[i];
 	}
+	put_values(p, x);
 	put_columns(p);
 	assert(p->all.n <= TRACE_CHUNK_BYTES);
 	compressor_add(p->compressor, out, p->all.at, p->all.n);

@@ -19,8 +19,8 @@ struct writer_thread {
 	uint32_t process, thread, tid;
 	uint64_t first;	  /* number of the first part that is gathered, which
 			     is how many came before */
-	VEC(uint64_t) word; /* gathered parts, */
-	VEC(uint32_t) size; /* and words of each */
+	VEC(uint64_t) word, value; /* gathered parts, */
+	VEC(uint32_t) size, nvalue; /* and words and values of each */
 	uint64_t kept;	  /* blocks in the ring */
 	bool cut;	  /* parts of it are not in the file: the trace ended */
 	bool ended, marked; /* its end came; it was written for good */
@@ -35,6 +35,8 @@ struct trace_writer {
 	VEC(const uint8_t *) image; /* identities */
 	struct arena arena;
 	buffer bytes;
+	const uint64_t *value; /* of the part that is given */
+	size_t nvalue;
 	size_t chunk_words; /* of a chunk, about */
 	size_t gathered; /* words of all threads */
 	size_t dead; /* threads of which nothing is left to write */
@@ -68,7 +70,9 @@ static bool is_dead(const struct trace_writer *w,
 static void thread_free(struct writer_thread *t)
 {
 	vec_free(&t->word);
+	vec_free(&t->value);
 	vec_free(&t->size);
+	vec_free(&t->nvalue);
 }
 
 /* forgets dead threads if there are many: a program may start them for ever */
@@ -154,14 +158,16 @@ static void thread_flush(struct trace_writer *w, struct writer_thread *t)
 				.thread = t->thread, .first = t->first,
 				.parts = (uint32_t)t->size.n, .tid = t->tid};
 	size_t n = t->size.n;
+	const struct chunk_parts parts = {t->word.at, t->size.at, t->value.at,
+					  t->nvalue.at, n};
 
 	if (!n)
 		return;
 	w->bytes.n = 0;
 	if (!w->out.stopped)
-		chunk_pack(w->packer, t->word.at, t->size.at, n, &w->bytes);
-	w->gathered -= t->word.n;
-	t->word.n = t->size.n = 0;
+		chunk_pack(w->packer, &parts, &w->bytes);
+	w->gathered -= t->word.n + t->value.n;
+	t->word.n = t->size.n = t->value.n = t->nvalue.n = 0;
 	if (w->thread.n > BUFFERS)
 		thread_free(t);
 	t->first += n;
@@ -302,7 +308,7 @@ static void thread_add(struct trace_writer *w, struct writer_thread *t,
 
 	/* a zero is no word of a trace: the part is cut there */
 	n = cut ? TRACE_PART_WORDS - 1 : n;
-	if (t->word.n + n + cut > w->chunk_words ||
+	if (t->word.n + t->value.n + n + w->nvalue + cut > w->chunk_words ||
 	    t->size.n == TRACE_CHUNK_PARTS)
 		thread_flush(w, t);
 	vec_reserve(&t->word, n + cut);
@@ -312,7 +318,20 @@ static void thread_add(struct trace_writer *w, struct writer_thread *t,
 	if (cut)
 		vec_push(&t->word, 0);
 	vec_push(&t->size, (uint32_t)(n + cut));
-	w->gathered += n + cut;
+	vec_reserve(&t->value, w->nvalue);
+	if (w->nvalue)
+		memcpy(t->value.at + t->value.n, w->value,
+		       w->nvalue * sizeof *w->value);
+	t->value.n += w->nvalue;
+	vec_push(&t->nvalue, (uint32_t)w->nvalue);
+	w->gathered += n + cut + w->nvalue;
+}
+
+void trace_writer_values(struct trace_writer *w, const uint64_t *value,
+			 size_t n)
+{
+	w->value = value;
+	w->nvalue = n < TRACE_PART_VALUES ? n : TRACE_PART_VALUES;
 }
 
 int trace_writer_part(struct trace_writer *w, uint32_t process,

@@ -20,8 +20,8 @@ enum { CHUNKS = 150, MUTANTS = 20000 };
 
 /* parts, as they are handed to the packer */
 struct parts {
-	VEC(uint64_t) word;
-	VEC(uint32_t) size;
+	VEC(uint64_t) word, value;
+	VEC(uint32_t) size, nvalue;
 };
 
 static void parts_add(struct parts *p, const uint64_t *word, size_t n)
@@ -31,12 +31,33 @@ static void parts_add(struct parts *p, const uint64_t *word, size_t n)
 		memcpy(p->word.at + p->word.n, word, n * sizeof *word);
 	p->word.n += n;
 	vec_push(&p->size, (uint32_t)n);
+	/* every second part has values of registers */
+	n = p->size.n % 2 ? n / 2 : 0;
+	for (size_t i = 0; i < n; i++)
+		vec_push(&p->value, word[i] * 77);
+	vec_push(&p->nvalue, (uint32_t)n);
+}
+
+static void parts_clear(struct parts *p)
+{
+	p->word.n = p->size.n = p->value.n = p->nvalue.n = 0;
+}
+
+static void pack(struct chunk_packer *k, const struct parts *p,
+		 struct trace_chunk *x)
+{
+	const struct chunk_parts all = {p->word.at, p->size.at, p->value.at,
+					p->nvalue.at, p->size.n};
+
+	chunk_pack(k, &all, &x->packed);
 }
 
 static void parts_free(struct parts *p)
 {
 	vec_free(&p->word);
 	vec_free(&p->size);
+	vec_free(&p->value);
+	vec_free(&p->nvalue);
 }
 
 static void parts_random(struct parts *p, uint64_t seed, size_t most)
@@ -44,10 +65,10 @@ static void parts_random(struct parts *p, uint64_t seed, size_t most)
 	static uint64_t word[TRACE_PART_WORDS];
 	size_t n;
 
-	p->word.n = p->size.n = 0;
+	parts_clear(p);
 	for (;;) {
 		n = random_part(splitmix(&seed), word);
-		if (p->word.n + n > most || p->size.n > most / 8)
+		if (p->word.n + p->value.n + n + n / 2 > most || p->size.n > most / 8)
 			return;
 		parts_add(p, word, n);
 	}
@@ -57,17 +78,22 @@ static void parts_random(struct parts *p, uint64_t seed, size_t most)
 static void check(struct chunk_packer *k, struct trace_chunk *x,
 		  const struct parts *p)
 {
-	const uint64_t *word = p->word.at;
+	const uint64_t *word = p->word.at, *value = p->value.at;
 	struct err e;
 
 	x->packed.n = 0;
-	chunk_pack(k, p->word.at, p->size.at, p->size.n, &x->packed);
+	pack(k, p, x);
 	assert_int_equal(chunk_unpack(x, 77, "x", &e), 0);
 	assert_int_equal(x->part.n, p->size.n);
 	for (size_t i = 0; i < p->size.n; i++) {
 		assert_int_equal(x->part.at[i].sequence, 77 + i);
 		assert_true(part_is(&x->part.at[i], word, p->size.at[i]));
 		word += p->size.at[i];
+		assert_int_equal(x->part.at[i].nvalue, p->nvalue.at[i]);
+		if (p->nvalue.at[i])
+			assert_memory_equal(x->part.at[i].value, value,
+					    p->nvalue.at[i] * sizeof *value);
+		value += p->nvalue.at[i];
 	}
 }
 
@@ -175,7 +201,7 @@ static void test_cut(void **state)
 		parts_add(&p, all, 8);
 		parts_add(&p, before, 5);
 		x.packed.n = 0;
-		chunk_pack(k, p.word.at, p.size.at, p.size.n, &x.packed);
+		pack(k, &p, &x);
 		assert_int_equal(chunk_unpack(&x, 0, "x", &e), 0);
 		assert_int_equal(x.part.n, 2);
 		assert_true(x.part.at[0].cut);
@@ -204,7 +230,9 @@ static void test_noise(void **state)
 		for (unsigned j = 0; j < 200; j++)
 			word[j] = part_number(&seed, 64);
 		x.packed.n = 0;
-		chunk_pack(k, word, size, 2, &x.packed);
+		chunk_pack(k, &(struct chunk_parts){.word = word, .size = size,
+						    .n = 2},
+			   &x.packed);
 		assert_int_equal(chunk_unpack(&x, 0, "x", &e), 0);
 		assert_int_equal(x.part.n, 2);
 	}
