@@ -208,7 +208,7 @@ REPLAY_SRCS := $(wildcard src/trace/library/*.c src/trace/regenerate/*.c) \
 	map/map_unpack.c profile/embedded.c) \
 	src/rewrite/insert/plt_stubs.c src/rewrite/output/reverse_map.c \
 	$(addprefix src/trace/file/,chunk_unpack.c find_blocks.c image.c \
-	trace_file.c) src/trace/place/graph.c
+	trace_file.c) src/trace/place/graph.c src/trace/slice/slice.c
 REPLAY_OBJS := $(REPLAY_SRCS:src/%.c=$(REPLAY)/%.o)
 REPLAY_FLAGS = $(filter-out $(SANITIZE),$(CFLAGS_ALL)) -O2 -fPIC \
 	-fvisibility=hidden

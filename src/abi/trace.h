@@ -67,8 +67,9 @@
 #define RING_FULL (UINT64_C(1) << 56)
 
 enum ring_record {
-	/* a part begins: time, CPU, epoch. With a new epoch all targets are
-	   forgotten, so that a replay can begin there */
+	/* a part begins: time, CPU, epoch, what variables of the thread are
+	   found by (0: not known). With a new epoch all targets are forgotten,
+	   so that a replay can begin there */
 	RING_PART = 1,
 	/* an indirect jump or call leads to an address, which gets an index */
 	RING_TARGET,
@@ -110,9 +111,20 @@ static inline uint64_t ring_head(enum ring_record kind, unsigned words,
 	return (uint64_t)kind | (uint64_t)words << 8 | number << 16;
 }
 
+/*
+ * The number of a record of a trace of addresses says as well how many values
+ * the part had by then, above RING_NUMBER_BITS; that of RING_PART and
+ * RING_TARGET does not.
+ */
+enum { RING_NUMBER_BITS = 24 };
+static inline uint64_t ring_number(uint64_t number, uint64_t values)
+{
+	return number | values << RING_NUMBER_BITS;
+}
+
 enum {
 	TRACE_RECORD_MOST = 2 + 16, /* words of a record */
-	RING_BEGIN_WORDS = 5, /* of the record that a part begins with */
+	RING_BEGIN_WORDS = 6, /* of the record that a part begins with */
 	RING_PART_WORDS = 8192,
 	RING_PARTS = 16,
 	VALUES_ROOM_WORDS = (1 << TRACE_VALUES_ROOM) / 8,

@@ -13,7 +13,7 @@
 #include "cmd/render/status_line.h"
 #include "export/trace/sinks.h"
 
-enum replay_as { AS_NOTHING, AS_BLOCKS, AS_INSNS, AS_CALLS, AS_BBV };
+enum replay_as { AS_NOTHING, AS_BLOCKS, AS_INSNS, AS_ADDRESSES, AS_CALLS, AS_BBV };
 enum replay_form { FORM_TEXT, FORM_DIN, FORM_LACKEY, FORM_CHAMPSIM,
 		   FORM_DRMEMTRACE, FORM_SVG, FORM_HTML };
 
@@ -32,6 +32,10 @@ static const struct option_choice kinds[] = {
 	 "<INSTRUCTIONS>", NULL},
 	{"insns", AS_INSNS,
 	 "a line for each instruction: <IMAGE>, a tab, 0x<ADDRESS>", NULL},
+	{"addresses", AS_ADDRESSES,
+	 "a line for each access of memory: <IMAGE>, a tab, 0x<ADDRESS>, a tab, "
+	 "r or w, a tab, 0x<DATA>, a tab, <SIZE>",
+	 "Of a trace with --addresses. What is not known is a `?`."},
 	{"calls", AS_CALLS, "what called what, indented by depth",
 	 "`->` is a call and `<-` its return; what calls nothing has one line "
 	 "for both. Behind the name is how many instructions the call took, "
@@ -147,6 +151,8 @@ static struct replay_sink *make_sink(const struct replaying *r)
 	if (call->form != FORM_TEXT)
 		return foreign[call->form](r->to, &o);
 	switch (call->as) {
+	case AS_ADDRESSES:
+		return replay_show_addresses(r->to, &r->walks);
 	case AS_BLOCKS:
 		return replay_show_blocks(r->to, &r->walks, call->json);
 	case AS_CALLS:
@@ -229,7 +235,8 @@ static int replay(const struct replay_call *call, const struct trace_file *f,
 	struct replaying r = {
 		.call = call,
 		.pick = {(uint32_t)call->process, (uint32_t)call->thread,
-			 call->from, call->count, call->interleave},
+			 call->from, call->count,
+			 call->as == AS_ADDRESSES, call->interleave},
 		.to = to,
 	};
 	int status;

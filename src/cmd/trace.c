@@ -43,7 +43,7 @@ static const struct option trace_options[] = {
 	{"addresses", .type = &type_flag, FILLS(struct trace_call, addresses),
 	 .help = "and where the program reads and writes memory",
 	 .more = "Of that is recorded what cannot be computed from what is "
-		 "known: `tally replay --as accesses` tells every access."},
+		 "known: `tally replay --as addresses` tells every access."},
 	{"weights", .type = &type_profile, .choices = weights,
 	 FILLS(struct trace_call, weights),
 	 .help = "what is expected to run often, by a profile of the program "

@@ -137,6 +137,15 @@ static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
 		k->targets.at[i] = 0;
 }
 
+/* what variables of the thread are found by, if it is wanted and the program's
+   own; or 0 */
+static uint64_t thread_base(const struct counting *c)
+{
+	uint64_t base = c->addresses ? arch_thread(0) : 0;
+
+	return base == c->lent ? 0 : base;
+}
+
 /*
  * The first record of a part, whose words begin at `to`; how many. Bits that
  * are not written yet are written with it: they were of the last epoch.
@@ -151,6 +160,7 @@ static unsigned begin_part(const struct tracer *t, uint64_t *to)
 	to[2] = now();
 	to[3] = cpu();
 	to[4] = ring_of(t)->epoch;
+	to[5] = thread_base(t->c);
 	return RING_BEGIN_WORDS;
 }
 
@@ -246,6 +256,7 @@ static void flush(const struct tracer *t)
 static void record(const struct tracer *t, enum ring_record kind,
 		   uint64_t number, const uint64_t *payload, unsigned n)
 {
+	const struct chunk_trace *k;
 	uint64_t *to;
 
 	flush(t);
@@ -254,6 +265,12 @@ static void record(const struct tracer *t, enum ring_record kind,
 		*word(t, TRACE_PAGE_BITS) = 1;
 		return;
 	}
+	k = ring_of(t);
+	if (k->values && kind != RING_TARGET)
+		number = ring_number(number,
+				     (*word(t, TRACE_PAGE_VALUE) -
+				      values_of(k, k->filled)) /
+					     sizeof(uint64_t));
 	to[0] = ring_head(kind, n + 1, number);
 	to[1] = *word(t, TRACE_PAGE_BITS);
 	for (unsigned i = 0; i < n; i++)

@@ -16,6 +16,8 @@ struct replay_sink *replay_show_insns(FILE *to, const struct walks *w,
 				      bool json);
 struct replay_sink *replay_show_blocks(FILE *to, const struct walks *w,
 				       bool json);
+/* accesses of memory */
+struct replay_sink *replay_show_addresses(FILE *to, const struct walks *w);
 /* calls, as a tree */
 struct replay_sink *replay_show_calls(FILE *to, const struct walks *w);
 

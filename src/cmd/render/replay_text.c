@@ -16,7 +16,7 @@ struct lines {
 	FILE *to;
 	const struct walks *walks;
 	char **name; /* of images, as they are printed, by number */
-	bool json, insns;
+	bool json, insns, addresses;
 };
 
 /* --- what tells of no code */
@@ -37,6 +37,12 @@ void replay_show_note(FILE *to, const struct replay_event *x)
 	case REPLAY_THREAD:
 		fprintf(to, "# process %" PRIu32 " thread %" PRIu32 "\n",
 			x->thread->process, x->thread->thread);
+		break;
+	case REPLAY_SIGNAL:
+		fprintf(to, "# signal %" PRIu32 "\n", x->step.number);
+		break;
+	case REPLAY_RESUME:
+		fputs("# its handler has returned\n", to);
 		break;
 	case REPLAY_GAP:
 		fprintf(to, "# gap: 0x%" PRIx64, x->step.address);
@@ -66,6 +72,7 @@ static void note_json(struct json *j, const struct replay_event *x)
 {
 	static const char *const kinds[] = {
 		[REPLAY_THREAD] = "thread", [REPLAY_GAP] = "gap",
+		[REPLAY_SIGNAL] = "signal", [REPLAY_RESUME] = "resume",
 		[REPLAY_LOST] = "lost", [REPLAY_END] = "end"};
 
 	json_object(j, NULL);
@@ -73,11 +80,13 @@ static void note_json(struct json *j, const struct replay_event *x)
 	if (x->kind == REPLAY_THREAD) {
 		json_number(j, "process", x->thread->process);
 		json_number(j, "thread", x->thread->thread);
+	} else if (x->kind == REPLAY_SIGNAL) {
+		json_number(j, "signal", x->step.number);
 	} else if (x->kind == REPLAY_GAP) {
 		json_address(j, "address", x->step.address);
 		border_json(j, "after", &x->before);
 		border_json(j, "before", &x->after);
-	} else {
+	} else if (x->kind != REPLAY_RESUME) {
 		json_string(j, "why", x->step.why);
 	}
 	json_end(j);
@@ -159,12 +168,52 @@ static void take_block(struct lines *k, const struct replay_event *x)
 	}
 }
 
+/* --- accesses */
+
+static void put_access(struct lines *k, const struct replay_event *x,
+		       const struct replay_access *a, uint64_t at, char kind,
+		       uint64_t n)
+{
+	put_place(k, &x->step, at);
+	fprintf(k->to, "\t%c\t", kind);
+	if (a->known)
+		fprintf(k->to, "0x%" PRIx64, a->address + n * a->size);
+	else
+		putc_unlocked('?', k->to);
+	if (a->size == MEM_SIZE_UNKNOWN)
+		fputs("\t?\n", k->to);
+	else
+		fprintf(k->to, "\t%" PRIu16 "\n", a->size);
+}
+
+static void take_addresses(struct lines *k, const struct replay_event *x)
+{
+	const struct walk_step *s = &x->step;
+
+	for (size_t i = 0; i < x->naccess; i++) {
+		const struct replay_access *a = &x->access[i];
+		uint64_t at;
+
+		if (a->insn < s->first || a->insn >= s->first + s->n)
+			continue;
+		at = replay_address(s, a->insn);
+		for (uint64_t n = 0; n < a->times; n++) {
+			if (a->kind != ACCESS_STORE)
+				put_access(k, x, a, at, 'r', n);
+			if (a->kind != ACCESS_LOAD)
+				put_access(k, x, a, at, 'w', n);
+		}
+	}
+}
+
 static void take(struct replay_sink *s, const struct replay_event *x)
 {
 	struct lines *k = (struct lines *)s;
 	struct json j = {.to = k->to, .lines = true};
 
-	if (x->kind == REPLAY_BLOCK && k->insns)
+	if (x->kind == REPLAY_BLOCK && k->addresses)
+		take_addresses(k, x);
+	else if (x->kind == REPLAY_BLOCK && k->insns)
 		take_insns(k, x);
 	else if (x->kind == REPLAY_BLOCK)
 		take_block(k, x);
@@ -205,4 +254,12 @@ struct replay_sink *replay_show_blocks(FILE *to, const struct walks *w,
 				       bool json)
 {
 	return lines(to, w, json, false);
+}
+
+struct replay_sink *replay_show_addresses(FILE *to, const struct walks *w)
+{
+	struct replay_sink *s = lines(to, w, false, false);
+
+	((struct lines *)s)->addresses = true;
+	return s;
 }

@@ -30,8 +30,14 @@ enum {
 	TALLY_REPLAY_GAP,    /* code ran that is not traced, from pc on; 0: not
 				known where */
 	TALLY_REPLAY_LOST,   /* what ran then is not known: text */
-	TALLY_REPLAY_END     /* of the thread: text */
-	/* more may come, of data accesses: others are to be passed over */
+	TALLY_REPLAY_END,    /* of the thread: text */
+	/* the instruction that was told last has read data, or has written */
+	TALLY_REPLAY_READ,
+	TALLY_REPLAY_WRITE,
+	TALLY_REPLAY_SIGNAL, /* a handler is about to run; number: the signal's
+			      */
+	TALLY_REPLAY_RESUME  /* it has returned */
+	/* more may come: others are to be passed over */
 };
 
 #define TALLY_REPLAY_ALL UINT32_MAX
@@ -47,7 +53,9 @@ struct tally_replay_record {
 	uint64_t address; /* the same in the file of the image */
 	uint32_t size;	  /* bytes of the instruction, or of the data */
 	uint32_t depth;	  /* calls that are open */
-	uint64_t data;	  /* address of data; 0 as yet */
+	uint64_t data;	  /* READ, WRITE: the address, or 0 */
+	uint32_t known;	  /* READ, WRITE: 0: it is not known where, and how
+			     often; a size of 65535: nor how much */
 	const char *procedure; /* its symbol, or NULL */
 	const char *text;
 };

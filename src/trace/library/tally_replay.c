@@ -14,6 +14,13 @@ struct tally_replay {
 	bool begun;
 	struct replay_event x;
 	struct replay_insn insn; /* of the block that is told */
+	struct tally_replay_record told; /* the instruction */
+	uint32_t number; /* of that in the block */
+	/* the access that is next, how often it was told, and whether it was
+	   as a read that is a write as well */
+	size_t access;
+	uint64_t times;
+	bool half;
 };
 
 static char *copy(const char *s)
@@ -30,8 +37,10 @@ struct tally_replay *tally_replay_open(const char *trace, char *message,
 	struct err e;
 
 	t->path = copy(trace);
-	t->pick = (struct replay_pick){REPLAY_ALL, REPLAY_ALL, 0, UINT64_MAX,
-				       false};
+	t->pick = (struct replay_pick){.process = REPLAY_ALL,
+				       .thread = REPLAY_ALL,
+				       .count = UINT64_MAX,
+				       .accesses = true};
 	if (!trace_open(&t->file, t->path, &e)) {
 		if (!walks_open(&t->walks, &t->file, &e))
 			return t;
@@ -70,7 +79,7 @@ void tally_replay_range(struct tally_replay *t, uint64_t from, uint64_t count)
 	t->pick.count = count;
 }
 
-static void fill_insn(const struct tally_replay *t,
+static void fill_insn(struct tally_replay *t,
 		      struct tally_replay_record *r)
 {
 	const struct walk_step *s = &t->x.step;
@@ -84,6 +93,10 @@ static void fill_insn(const struct tally_replay *t,
 	r->depth = (uint32_t)s->depth;
 	r->procedure = s->plan->p->name;
 	r->text = NULL;
+	r->data = 0;
+	r->known = 0;
+	t->told = *r;
+	t->number = s->first + s->n - 1 - t->insn.left;
 }
 
 static void fill_other(const struct tally_replay *t,
@@ -93,25 +106,65 @@ static void fill_other(const struct tally_replay *t,
 		[REPLAY_THREAD] = TALLY_REPLAY_THREAD,
 		[REPLAY_GAP] = TALLY_REPLAY_GAP,
 		[REPLAY_LOST] = TALLY_REPLAY_LOST,
-		[REPLAY_END] = TALLY_REPLAY_END};
+		[REPLAY_END] = TALLY_REPLAY_END,
+		[REPLAY_SIGNAL] = TALLY_REPLAY_SIGNAL,
+		[REPLAY_RESUME] = TALLY_REPLAY_RESUME};
 
 	*r = (struct tally_replay_record){.kind = kinds[t->x.kind],
 					  .image = TALLY_REPLAY_NO_IMAGE,
 					  .number = t->x.number};
 	if (r->kind == TALLY_REPLAY_GAP)
 		r->pc = t->x.step.address;
+	else if (r->kind == TALLY_REPLAY_SIGNAL)
+		r->number = t->x.step.number;
 	else if (r->kind != TALLY_REPLAY_THREAD)
 		r->text = t->x.step.why;
+}
+
+/* the next access of the instruction that was told last; false: none is left */
+static bool fill_access(struct tally_replay *t, struct tally_replay_record *r)
+{
+	const struct replay_access *a;
+
+	while (t->access < t->x.naccess &&
+	       (t->x.access[t->access].insn < t->number ||
+		!t->x.access[t->access].times))
+		t->access++;
+	if (t->access == t->x.naccess ||
+	    t->x.access[t->access].insn != t->number)
+		return false;
+	a = &t->x.access[t->access];
+	*r = t->told;
+	r->process = t->x.thread->process;
+	r->thread = t->x.thread->thread;
+	r->known = a->known;
+	r->size = a->size;
+	r->data = a->known ? a->address + t->times * a->size : 0;
+	r->kind = a->kind == ACCESS_STORE || t->half ? TALLY_REPLAY_WRITE :
+						       TALLY_REPLAY_READ;
+	if (a->kind == ACCESS_MODIFY && !t->half) {
+		t->half = true;
+		return true;
+	}
+	t->half = false;
+	if (++t->times >= a->times) {
+		t->times = 0;
+		t->access++;
+	}
+	return true;
 }
 
 int tally_replay_next(struct tally_replay *t, struct tally_replay_record *r)
 {
 	if (!t->begun)
 		replay_begin(&t->replay, &t->walks, &t->pick);
+	if (t->begun && t->x.kind == REPLAY_BLOCK && fill_access(t, r))
+		return 1;
 	t->begun = true;
 	if (!replay_insn_next(&t->insn)) {
 		if (!replay_next(&t->replay, &t->x))
 			return 0;
+		t->access = 0;
 		if (t->x.kind == REPLAY_BLOCK) {
 			replay_insns(&t->insn, &t->x);
 			replay_insn_next(&t->insn);
@@ -123,7 +176,6 @@ int tally_replay_next(struct tally_replay *t, struct tally_replay_record *r)
 		fill_other(t, r);
 	r->process = t->x.thread->process;
 	r->thread = t->x.thread->thread;
-	r->data = 0;
 	return 1;
 }
 

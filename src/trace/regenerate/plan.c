@@ -19,6 +19,63 @@ static void copy_inside(struct proc_plan *k, const struct map *m,
 	map_inside_free(&x);
 }
 
+/* --- slices */
+
+/* the operations of a block; false: they are not right */
+static bool read_block(struct proc_plan *k, struct bytes *b, uint32_t v)
+{
+	VEC(struct slice_op) op = {0};
+	uint64_t insn = 0;
+	bool good = true;
+
+	do {
+		struct slice_op x;
+
+		good = slice_take(b, &x);
+		insn += x.code == SLICE_SKIP ? x.skip : 0;
+		good &= insn <= k->block[v].ninsn;
+		if (good)
+			vec_push(&op, x);
+	} while (good && op.at[op.n - 1].code != SLICE_END);
+	if (good)
+		k->slice[v].op = arena_copy(&k->arena, op.at,
+					    op.n * sizeof *op.at);
+	vec_free(&op);
+	return good;
+}
+
+static bool read_edges(struct proc_plan *k, struct bytes *b)
+{
+	uint64_t n = bytes_uleb(b), e = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t step = bytes_uleb(b), values = bytes_uleb(b);
+
+		e += step;
+		if (b->bad || step > k->p->nedge || e >= k->p->nedge ||
+		    values > UINT32_MAX)
+			return false;
+		k->values[e] = (regset)values;
+	}
+	return !b->bad && !bytes_left(b);
+}
+
+static void read_slices(struct proc_plan *k, uint32_t proc)
+{
+	struct map_slice_bytes s = map_slices(k->map, proc);
+	struct bytes b = bytes_window(s.at, s.n, 0);
+	bool good = true;
+
+	if (!s.n)
+		return;
+	k->slice = ARENA_ARRAY(&k->arena, struct block_slice, k->p->nblock);
+	k->values = ARENA_ARRAY(&k->arena, regset, k->p->nedge + 1);
+	for (uint32_t v = 0; good && v < k->p->nblock; v++)
+		good = read_block(k, &b, v);
+	if (!good || !read_edges(k, &b))
+		k->slice = NULL;
+}
+
 struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 {
 	const struct map_proc *p = &m->proc.at[proc];
@@ -42,6 +99,7 @@ struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 		if (d->kind == MAP_BACK && d->call < p->nblock)
 			k->back[d->call] = e;
 	}
+	read_slices(k, proc);
 	return k;
 }
 

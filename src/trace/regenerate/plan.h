@@ -12,6 +12,7 @@
 #include "count/map/map.h"
 #include "flow/codes.h"
 #include "trace/place/graph.h"
+#include "trace/slice/slice.h"
 
 struct choice {
 	uint16_t code;
@@ -33,6 +34,11 @@ struct choices {
 	uint8_t bits;
 };
 
+/* a block's slice (trace/slice/slice.h); the last one is SLICE_END */
+struct block_slice {
+	const struct slice_op *op;
+};
+
 struct proc_plan {
 	const struct map *map;
 	const struct map_proc *p;
@@ -43,6 +49,10 @@ struct proc_plan {
 	uint32_t *back; /* by vertex: the edge by which what it calls comes
 			   back; MAP_NONE: none */
 	struct choices *choice; /* by vertex */
+	/* by vertex, and values that edges write, by edge; NULL: addresses of
+	   the procedure are not known */
+	struct block_slice *slice;
+	regset *values;
 	struct arena arena;
 };
 

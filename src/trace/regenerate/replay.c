@@ -67,6 +67,7 @@ static void begin_thread(struct replay *r, struct replay_thread *t)
 		return;
 	t->begun = true;
 	walk_begin(&t->walk, r->walks, t->is);
+	accesses_begin(&t->accesses, &t->walk.stream, m);
 	t->base = NEW_ARRAY(uint64_t, m->image.n + 1);
 	for (size_t i = 0; i < m->image.n; i++)
 		t->base[i] = images_base(m, t->is->process, m->image.at[i]);
@@ -75,8 +76,10 @@ static void begin_thread(struct replay *r, struct replay_thread *t)
 static void end_thread(struct replay *r, struct replay_thread *t)
 {
 	r->nchunk += (uint32_t)(t->is->nchunk - t->nchunk);
-	if (t->begun && !t->over)
+	if (t->begun && !t->over) {
+		accesses_end(&t->accesses);
 		walk_end(&t->walk);
+	}
 	t->over = true;
 }
 
@@ -139,17 +142,28 @@ static struct replay_thread *choose(struct replay *r)
 static void look(struct replay *r, struct replay_thread *t,
 		 struct walk_step *s)
 {
-	if (t->looked) {
-		*s = t->next;
-		t->looked = false;
-		return;
-	}
 	walk_next(&t->walk, s);
 	if (t->nchunk != t->walk.stream.nchunk) {
 		r->nchunk += (uint32_t)(t->walk.stream.nchunk - t->nchunk);
 		t->nchunk = t->walk.stream.nchunk;
 		progress_at(r->progress, "replay", r->nchunk, r->chunks);
 	}
+}
+
+/* what the thread did next, or what was seen already: with its accesses */
+static void take(struct replay *r, struct replay_thread *t,
+		 struct walk_step *s)
+{
+	if (t->looked) {
+		*s = t->next;
+		t->looked = false;
+	} else {
+		look(r, t, s);
+	}
+	if (r->pick.accesses)
+		accesses_find(&t->accesses, s,
+			      s->kind == WALK_BLOCK ?
+				      t->base[s->image->number] : 0);
 }
 
 static uint64_t end_of(const struct replay_pick *p)
@@ -203,17 +217,25 @@ static bool tell(struct replay *r, struct replay_thread *t,
 {
 	bool asked = t->insns >= r->pick.from;
 
-	look(r, t, &x->step);
+	take(r, t, &x->step);
 	x->number = t->insns;
 	x->thread = t->is;
 	switch (x->step.kind) {
 	case WALK_BLOCK:
 		x->kind = REPLAY_BLOCK;
 		x->base = t->base[x->step.image->number];
+		x->access = t->accesses.found.at;
+		x->naccess = t->accesses.found.n;
 		return x->step.n && cut(r, t, x);
 	case WALK_GAP:
 		x->kind = REPLAY_GAP;
 		find_borders(r, t, x);
+		return asked;
+	case WALK_SIGNAL:
+		x->kind = REPLAY_SIGNAL;
+		return asked;
+	case WALK_RESUME:
+		x->kind = REPLAY_RESUME;
 		return asked;
 	case WALK_LOST:
 		x->kind = REPLAY_LOST;

@@ -12,11 +12,14 @@
 #define TRACE_REGENERATE_REPLAY_H
 
 #include "base/progress.h"
+#include "trace/regenerate/accesses.h"
 #include "trace/regenerate/walk.h"
 
 enum replay_kind {
 	REPLAY_THREAD, /* what follows is of that thread */
 	REPLAY_BLOCK,  /* instructions of one block ran */
+	REPLAY_SIGNAL, /* step.number arrived, and a handler runs */
+	REPLAY_RESUME, /* which has returned */
 	REPLAY_GAP,    /* code that is not traced */
 	REPLAY_LOST,   /* where it went then is not known: step.why */
 	REPLAY_END,    /* of the thread: step.why */
@@ -27,6 +30,7 @@ enum replay_kind {
 struct replay_pick {
 	uint32_t process, thread; /* by number, or REPLAY_ALL */
 	uint64_t from, count;	  /* instructions of each thread; UINT64_MAX */
+	bool accesses; /* they are told, too */
 	bool interleave; /* threads by the time at which their parts began */
 };
 
@@ -44,6 +48,10 @@ struct replay_event {
 	uint64_t number;
 	struct walk_step step; /* a block is as small as what was asked for */
 	struct replay_border before, after; /* of a gap */
+	/* where instructions access memory, of the block, perhaps of others
+	   than were asked for */
+	const struct replay_access *access;
+	size_t naccess;
 	uint64_t base; /* of the block's image: what is added to addresses of
 			  the original in the process */
 };
@@ -51,6 +59,7 @@ struct replay_event {
 struct replay_thread {
 	const struct trace_thread *is;
 	struct walk walk;
+	struct accesses accesses;
 	bool begun, over;
 	uint64_t insns;	      /* that were told, or left out */
 	struct walk_step last; /* the block, if `ran` */

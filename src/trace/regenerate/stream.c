@@ -1,10 +1,13 @@
 /* stream: see stream.h. */
 #include "trace/regenerate/stream.h"
 
+#include <string.h>
+
 #include "abi/trace.h"
 
 /* the words of RING_PART */
-enum { PART_TIME, PART_CPU, PART_EPOCH, PART_WORDS };
+enum { PART_TIME, PART_CPU, PART_EPOCH, PART_WORDS,
+       PART_THREAD_BASE = PART_WORDS };
 
 static bool next_chunk(struct stream *s)
 {
@@ -29,6 +32,26 @@ static void read_time(struct stream *s)
 		s->time = p->record[0].word[PART_TIME];
 }
 
+/* the values of a part that begins wait until they are taken */
+static void add_values(struct stream *s)
+{
+	size_t left = s->value.n - s->value_at;
+
+	if (s->value_at > left) {
+		memmove(s->value.at, s->value.at + s->value_at,
+			left * sizeof *s->value.at);
+		s->value_first += s->value_at;
+		s->value.n = left;
+		s->value_at = 0;
+	}
+	s->part_value = s->value_first + s->value.n;
+	vec_reserve(&s->value, s->part->nvalue);
+	if (s->part->nvalue)
+		memcpy(s->value.at + s->value.n, s->part->value,
+		       s->part->nvalue * sizeof *s->value.at);
+	s->value.n += s->part->nvalue;
+}
+
 /* there are no more parts */
 static void end_parts(struct stream *s)
 {
@@ -44,6 +67,7 @@ static bool next_part(struct stream *s)
 			return false;
 	s->part = &s->chunk.part.at[s->npart++];
 	s->at = s->nrecord = 0;
+	add_values(s);
 	stream_set_stop(s);
 	read_time(s);
 	return true;
@@ -60,14 +84,27 @@ void stream_begin(struct stream *s, const struct trace_file *f,
 void stream_end(struct stream *s)
 {
 	trace_chunk_free(&s->chunk);
+	vec_free(&s->value);
 }
 
 static void begin_part(struct stream *s, const struct trace_record *r)
 {
+	if (r->nword > PART_THREAD_BASE)
+		s->thread_base = r->word[PART_THREAD_BASE];
 	if (r->nword < PART_WORDS || r->word[PART_EPOCH] == s->epoch)
 		return;
 	s->epoch = r->word[PART_EPOCH];
 	s->new_epoch = true;
+}
+
+/* its number says two things */
+static const struct trace_record *read_number(struct stream *s,
+					      const struct trace_record *r)
+{
+	s->record = *r;
+	s->record.number &= (UINT64_C(1) << RING_NUMBER_BITS) - 1;
+	s->record_values = s->part_value + (r->number >> RING_NUMBER_BITS);
+	return &s->record;
 }
 
 const struct trace_record *stream_find_record(struct stream *s)
@@ -83,7 +120,7 @@ const struct trace_record *stream_find_record(struct stream *s)
 		} else if (r->at_bit > s->at) {
 			return NULL;
 		} else if (r->kind != RING_PART) {
-			return r;
+			return read_number(s, r);
 		} else {
 			begin_part(s, r);
 			stream_pass(s);
@@ -108,4 +145,28 @@ bool stream_read(struct stream *s, unsigned n, uint32_t *value)
 		n -= left;
 	}
 	return true;
+}
+
+bool stream_value(struct stream *s, uint64_t *value)
+{
+	uint64_t part;
+
+	/* of a part that begins here */
+	while (s->value_at == s->value.n) {
+		if (!s->part)
+			return false;
+		part = s->part->sequence;
+		stream_record(s);
+		if (s->part && s->part->sequence == part)
+			return false;
+	}
+	*value = s->value.at[s->value_at++];
+	return true;
+}
+
+void stream_seek_value(struct stream *s, uint64_t number)
+{
+	if (number >= s->value_first &&
+	    number - s->value_first <= s->value.n)
+		s->value_at = (size_t)(number - s->value_first);
 }

@@ -18,6 +18,17 @@ struct stream {
 	size_t nrecord; /* and records */
 	uint64_t stop;	/* where the next record is, or the part ends: bits */
 	uint64_t time;	/* when the part began, as its thread saw it */
+	struct trace_record record; /* the one that is next */
+	/*
+	 * Values of registers, of parts that the stream has come to and that
+	 * were not taken. They are numbered from 0 in each thread: value.at[0]
+	 * has the number value_first. Those of the part that is read begin with
+	 * part_value, and before the record there were record_values.
+	 */
+	VEC(uint64_t) value;
+	size_t value_at; /* the next one */
+	uint64_t value_first, part_value, record_values;
+	uint64_t thread_base; /* what its variables are found by, or 0 */
 	bool new_epoch; /* one has begun since this was last cleared */
 	uint64_t epoch;
 	bool broken; /* a chunk cannot be read: *e says why */
@@ -32,6 +43,15 @@ void stream_end(struct stream *s);
 static inline bool stream_has_bits(const struct stream *s)
 {
 	return s->at < s->stop;
+}
+
+/* the next value of a register; false: there is none before the next bits */
+bool stream_value(struct stream *s, uint64_t *value);
+/* goes on with the value of that number, of those that were come to */
+void stream_seek_value(struct stream *s, uint64_t number);
+static inline uint64_t stream_value_number(const struct stream *s)
+{
+	return s->value_first + s->value_at;
 }
 
 /* stream_record() where there are no bits */

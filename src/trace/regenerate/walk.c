@@ -13,10 +13,8 @@ enum { MOST_SILENT = 1 << 24 };
 /* the step that was held is next, and this one is held if it is a block */
 static void tell(struct walk *w, const struct walk_step *s)
 {
-	if (w->holds) {
-		w->next = w->held;
-		w->ready = true;
-	}
+	if (w->holds)
+		w->next[w->nnext++] = w->held;
 	w->held = *s;
 	w->holds = true;
 }
@@ -36,14 +34,37 @@ static inline struct walk_step block_step(const struct walk *w, uint32_t first,
 		.n = n,
 		.address = w->at.plan->block[w->at.vertex].start,
 		.depth = w->frame.n,
+		.told = w->told,
+		.sp = w->sp,
+		.values = w->values,
 	};
+}
+
+static struct walk_step other_step(const struct walk *w, enum walk_kind kind)
+{
+	return (struct walk_step){.kind = (uint8_t)kind, .edge = MAP_NONE,
+				  .address = w->at.address,
+				  .depth = w->frame.n, .why = w->why};
 }
 
 static void tell_block(struct walk *w, uint32_t first, uint32_t n)
 {
 	const struct walk_step s = block_step(w, first, n);
 
+	w->told = 0;
 	tell(w, &s);
+}
+
+/* what a record says of the place that it leads to */
+static void note_told(struct walk *w, const struct trace_record *r)
+{
+	w->told = WALK_TELLS_VALUES;
+	w->values = w->stream.record_values;
+	if (r->nword < 2 || (r->kind != RING_JUMP && r->kind != RING_ENTRY &&
+			     r->kind != RING_BEGIN))
+		return;
+	w->told |= WALK_TELLS_SP;
+	w->sp = r->word[1];
 }
 
 /* --- places */
@@ -239,6 +260,9 @@ static void go_on(struct walk *w, const struct walk_frame *f)
 	w->at = f->site;
 	w->fresh = f->fresh;
 	w->first = f->first;
+	w->edge = f->edge;
+	w->by = f->by;
+	w->told = 0;
 	w->way = f->way;
 	w->nway = f->nway;
 	w->prefix = f->prefix;
@@ -358,6 +382,7 @@ static void leave_by_frame(struct walk *w)
 	to = r->word[0];
 	stream_pass(&w->stream);
 	land(w, to);
+	note_told(w, r);
 }
 
 static void call(struct walk *w, uint32_t e)
@@ -489,13 +514,15 @@ static bool is_entered(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
 	struct walk_frame f = {.site = w->at, .interrupted = true,
-			       .way = w->way, .nway = w->nway};
+			       .way = w->way, .nway = w->nway,
+			       .edge = w->edge, .by = w->by};
 	struct replay_place p;
 
 	if (!r || r->kind != RING_ENTRY || !r->nword)
 		return false;
 	p = find_place(w, NULL, r->word[0]);
 	stream_pass(&w->stream);
+	note_told(w, r);
 	if (w->at.image)
 		push(w, f);
 	push(w, (struct walk_frame){0});
@@ -551,10 +578,18 @@ static void interrupt(struct walk *w, const struct trace_record *r,
 		.nway = w->nway,
 		.fresh = w->fresh,
 		.first = first,
+		.edge = w->edge,
+		.by = w->by,
 		.prefix = w->prefix,
 		.nprefix = w->nprefix,
 	};
 
+	struct walk_step s = other_step(w, WALK_SIGNAL);
+
+	s.number = (uint32_t)r->number;
+	s.address = r->word[0];
+	s.values = w->stream.record_values;
+	tell(w, &s);
 	if (rest)
 		f.rest = *rest;
 	stream_pass(&w->stream);
@@ -618,6 +653,7 @@ static bool is_interrupted(struct walk *w)
 static bool resumes(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
+	struct walk_step told;
 	struct walk_frame f;
 	uint64_t pc;
 
@@ -632,6 +668,8 @@ static bool resumes(struct walk *w)
 		}
 		f = w->frame.at[--w->frame.n];
 	} while (!f.interrupted);
+	told = other_step(w, WALK_RESUME);
+	tell(w, &told);
 	if (pc && pc != f.pc)
 		begin(w, pc);
 	else
@@ -896,13 +934,6 @@ static void tell_place(struct walk *w)
 	tell_block(w, w->first, b->ninsn - w->first);
 }
 
-static struct walk_step other_step(const struct walk *w, enum walk_kind kind)
-{
-	return (struct walk_step){.kind = (uint8_t)kind, .edge = MAP_NONE,
-				  .address = w->at.address,
-				  .depth = w->frame.n, .why = w->why};
-}
-
 static void tell_lost(struct walk *w)
 {
 	const struct walk_step s = other_step(w, WALK_LOST);
@@ -975,7 +1006,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 	uint32_t e;
 
 	do {
-		if (!w->holds || w->ready || w->over || w->gap || w->lost ||
+		if (!w->holds || w->nnext || w->over || w->gap || w->lost ||
 		    w->fresh || !w->at.image || !stream_has_bits(&w->stream))
 			return false;
 		e = quick_edge(w);
@@ -994,13 +1025,14 @@ static bool stride(struct walk *w, struct walk_step *s)
 	} while (!w->fresh && !w->lost);
 	if (w->lost)
 		tell_lost(w);
-	if (w->lost || w->ready ||
+	if (w->lost || w->nnext ||
 	    w->at.vertex >= w->at.plan->p->nblock || w->first ||
 	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
 		return false;
 	w->fresh = false;
 	*s = w->held;
 	w->held = block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
+	w->told = 0;
 	return true;
 }
 
@@ -1008,21 +1040,20 @@ void walk_next(struct walk *w, struct walk_step *s)
 {
 	if (stride(w, s))
 		return;
-	while (!w->ready) {
+	while (!w->nnext) {
 		if (!w->over) {
 			advance(w);
 		} else if (w->holds) {
-			w->next = w->held;
+			w->next[w->nnext++] = w->held;
 			w->holds = false;
-			w->ready = true;
 		} else {
 			w->at.address = 0;
-			w->next = other_step(w, WALK_END);
-			w->ready = true;
+			w->next[w->nnext++] = other_step(w, WALK_END);
 		}
 	}
-	*s = w->next;
-	w->ready = false;
+	*s = w->next[0];
+	w->nnext--;
+	memmove(w->next, w->next + 1, w->nnext * sizeof *w->next);
 }
 
 int walks_open(struct walks *x, const struct trace_file *f, struct err *e)

@@ -17,6 +17,9 @@ enum walk_kind {
 	WALK_BLOCK, /* instructions of one block ran */
 	WALK_GAP,   /* code ran that is not traced, from `address` on; 0: not
 		       known where */
+	WALK_SIGNAL, /* a handler of the signal `number` is about to run, that
+			arrived at `address`, as it ran */
+	WALK_RESUME, /* it has returned */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
 	WALK_END,   /* there is no more */
 };
@@ -31,8 +34,17 @@ enum walk_by {
 	BY_BEGIN,  /* of the thread, or after it was lost */
 };
 
+/* what the trace says of the place where a step begins */
+enum walk_tells {
+	WALK_TELLS_SP = 1,     /* the stack pointer */
+	WALK_TELLS_VALUES = 2, /* how many values of registers were written */
+};
+
 struct walk_step {
 	uint8_t kind, by;
+	uint8_t told; /* enum walk_tells bits */
+	uint64_t sp, values;
+	uint32_t number; /* of a signal */
 	struct replay_image *image;
 	const struct proc_plan *plan;
 	uint32_t vertex;
@@ -55,7 +67,8 @@ struct walk_frame {
 	const uint32_t *way;
 	uint32_t nway;
 	bool fresh;
-	uint32_t first;
+	uint32_t first, edge;
+	uint8_t by;
 	uint32_t prefix; /* bits of a code that was half written */
 	uint8_t nprefix;
 	struct walk_step rest; /* of a block that was left by then */
@@ -69,7 +82,10 @@ struct walk_targets {
 	size_t n;
 };
 
-enum { WALK_PLACES = 4096 };
+enum {
+	WALK_PLACES = 4096,
+	WALK_NEXT = 4, /* steps that are told at once, at most */
+};
 
 /* the calls that were open when a process was made */
 struct walk_fork {
@@ -105,8 +121,10 @@ struct walk {
 	bool holds;
 	/* the calls that were open when a process was made in this memory */
 	VEC(struct walk_frame) vfork;
-	struct walk_step next; /* to be given, if it is ready */
-	bool ready;
+	uint8_t told; /* of the place, as in a step */
+	uint64_t sp, values;
+	struct walk_step next[WALK_NEXT]; /* to be given */
+	uint32_t nnext;
 	uint32_t prefix; /* of a code, that was read */
 	uint8_t nprefix;
 	bool gap;   /* nor was the gap */
