@@ -370,7 +370,8 @@ static void not_said(struct walk *w)
 		lose(w, "the trace does not fit the program");
 }
 
-static void leave_by_frame(struct walk *w)
+/* the stack pointer is told as it is at the jump: a return moves it */
+static void leave_by_frame(struct walk *w, bool returns)
 {
 	const struct trace_record *r = stream_record(&w->stream);
 	uint64_t to;
@@ -383,6 +384,8 @@ static void leave_by_frame(struct walk *w)
 	stream_pass(&w->stream);
 	land(w, to);
 	note_told(w, r);
+	if (returns)
+		w->told &= (uint8_t)~WALK_TELLS_SP;
 }
 
 static void call(struct walk *w, uint32_t e)
@@ -464,7 +467,7 @@ static void go_along(struct walk *w, uint32_t e)
 		w->way = way;
 		w->nway = nway;
 	} else if (d->writes & MAP_WRITES_FRAME) {
-		leave_by_frame(w);
+		leave_by_frame(w, d->kind == MAP_RETURN);
 	} else if (d->kind == MAP_CALL || d->kind == MAP_NORETURN) {
 		call(w, e);
 	} else if (d->kind == MAP_RETURN) {
