@@ -17,8 +17,9 @@
  * writer is behind.
  *
  * A trace of addresses has values of registers as well, which replay needs to
- * compute them. They have rooms of their own, one for each part: when either of
- * the two is full the next part begins.
+ * compute them, each in as many bytes as it certainly fits in. They have rooms
+ * of their own, one for each part: when either of the two is full the next part
+ * begins.
  */
 #ifndef ABI_TRACE_H
 #define ABI_TRACE_H
@@ -112,11 +113,11 @@ static inline uint64_t ring_head(enum ring_record kind, unsigned words,
 }
 
 /*
- * The number of a record of a trace of addresses says as well how many values
- * the part had by then, above RING_NUMBER_BITS; that of RING_PART and
+ * The number of a record of a trace of addresses says as well how many bytes
+ * of values the part had by then, above RING_NUMBER_BITS; that of RING_PART and
  * RING_TARGET does not.
  */
-enum { RING_NUMBER_BITS = 24 };
+enum { RING_NUMBER_BITS = 22 };
 static inline uint64_t ring_number(uint64_t number, uint64_t values)
 {
 	return number | values << RING_NUMBER_BITS;
@@ -127,8 +128,8 @@ enum {
 	RING_BEGIN_WORDS = 6, /* of the record that a part begins with */
 	RING_PART_WORDS = 8192,
 	RING_PARTS = 16,
-	VALUES_ROOM_WORDS = (1 << TRACE_VALUES_ROOM) / 8,
-	VALUES_PAST_WORDS = 8, /* so many may be written behind a room */
+	VALUES_ROOM = 1 << TRACE_VALUES_ROOM, /* bytes */
+	VALUES_PAST = 64, /* so many may be written behind a room */
 	/* from room to room, bytes */
 	VALUES_STRIDE = 2 << TRACE_VALUES_ROOM,
 	RING_EPOCH = 16, /* parts */
@@ -168,7 +169,7 @@ struct chunk_trace {
 	uint32_t reserved;
 	uint64_t values; /* offset of the first room for them, or 0 */
 	/* of parts, when they were handed over: words, the thread's number,
-	   values */
+	   bytes of values */
 	uint32_t words[RING_PARTS], thread[RING_PARTS], nvalue[RING_PARTS];
 	struct trace_targets targets;
 };

@@ -130,12 +130,13 @@ enum {
 	APPEND_MAX = 128, /* bytes of code */
 };
 
-/* registers whose values are appended to a thread's trace */
+/* registers whose values are appended to a thread's trace, the lowest 1, 2, 4
+   or 8 bytes of each */
 enum { VALUES_MOST = 4 };
 struct append_values {
 	uint64_t word;	  /* where the next one goes */
 	uint64_t routine; /* makes room */
-	uint8_t reg[VALUES_MOST], n;
+	uint8_t reg[VALUES_MOST], size[VALUES_MOST], n;
 	bool below;	/* as in struct append */
 	uint32_t depth; /* of the stack pointer, below where the program has
 			   it */

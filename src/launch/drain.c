@@ -177,7 +177,7 @@ static size_t read_part(const struct drain *d, const struct drain_ring *r,
 	return n;
 }
 
-/* the values of registers that belong to it, n of them or fewer */
+/* the values of registers that belong to it, n bytes or fewer */
 static void read_values(struct drain *d, const struct drain_ring *r,
 			const struct chunk_trace *k, uint32_t number,
 			size_t n)
@@ -186,7 +186,7 @@ static void read_values(struct drain *d, const struct drain_ring *r,
 		      (uint64_t)(number % RING_PARTS) * VALUES_STRIDE;
 
 	if (!k->values || k->values > k->chunk.size || n > TRACE_PART_VALUES ||
-	    !live_read(d->fd, at, d->value, n * sizeof *d->value))
+	    !live_read(d->fd, at, d->value, n))
 		n = 0;
 	trace_writer_values(d->writer, d->value, n);
 }
@@ -252,11 +252,11 @@ static bool empty_ring(struct drain *d, struct drain_ring *r)
 	return true;
 }
 
-/* how many values the part that is open has */
+/* bytes of values that the part that is open has */
 static size_t values_left(const struct chunk_trace *k, const uint64_t *page)
 {
-	return (page[TRACE_PAGE_VALUE / 8] - k->here - k->values -
-		(uint64_t)(k->filled % RING_PARTS) * VALUES_STRIDE) / 8;
+	return page[TRACE_PAGE_VALUE / 8] - k->here - k->values -
+	       (uint64_t)(k->filled % RING_PARTS) * VALUES_STRIDE;
 }
 
 /*

@@ -35,7 +35,7 @@ struct drain {
 	int fd;
 	VEC(uint64_t) seen; /* chunks that are known, ascending */
 	VEC(struct drain_ring) ring;
-	uint64_t value[TRACE_PART_VALUES]; /* of a part */
+	uint8_t value[TRACE_PART_VALUES]; /* of a part */
 	pthread_t thread;
 	bool runs, stop;
 	struct err e; /* what the writer said first; code 0: nothing */

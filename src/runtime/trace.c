@@ -204,8 +204,8 @@ static void hand_over(const struct tracer *t)
 		(uint32_t)((uint64_t *)(uintptr_t)next -
 			   part_of(k, k->filled));
 	k->nvalue[k->filled % RING_PARTS] =
-		(uint32_t)((*word(t, TRACE_PAGE_VALUE) -
-			    values_of(k, k->filled)) / sizeof(uint64_t));
+		(uint32_t)(*word(t, TRACE_PAGE_VALUE) -
+			   values_of(k, k->filled));
 	close_part(t);
 	__atomic_store_n(&k->filled, k->filled + 1, __ATOMIC_RELEASE);
 }
@@ -268,9 +268,8 @@ static void record(const struct tracer *t, enum ring_record kind,
 	k = ring_of(t);
 	if (k->values && kind != RING_TARGET)
 		number = ring_number(number,
-				     (*word(t, TRACE_PAGE_VALUE) -
-				      values_of(k, k->filled)) /
-					     sizeof(uint64_t));
+				     *word(t, TRACE_PAGE_VALUE) -
+					     values_of(k, k->filled));
 	to[0] = ring_head(kind, n + 1, number);
 	to[1] = *word(t, TRACE_PAGE_BITS);
 	for (unsigned i = 0; i < n; i++)
@@ -342,7 +341,6 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 static _Bool take_ring(struct counting *c, struct region *r,
 		       uint64_t *first, uint64_t *values)
 {
-	const uint64_t room = VALUES_ROOM_WORDS * sizeof(uint64_t);
 	uint64_t words = RING_PARTS * RING_PART_WORDS * sizeof(uint64_t);
 	uint64_t at;
 	_Bool good;
@@ -355,13 +353,14 @@ static _Bool take_ring(struct counting *c, struct region *r,
 	if (!live_profile_take_thin(c, at + (RING_PARTS + 1) *
 						(uint64_t)VALUES_STRIDE, r))
 		return 0;
-	*values = round_up((uintptr_t)r->at + at, VALUES_STRIDE) + room -
+	*values = round_up((uintptr_t)r->at + at, VALUES_STRIDE) +
+		  VALUES_ROOM -
 		  (uintptr_t)r->at;
 	good = live_profile_thicken(c, r, 0, at);
 	for (unsigned i = 0; i < RING_PARTS; i++)
 		good &= live_profile_thicken(
 			c, r, *values + i * (uint64_t)VALUES_STRIDE,
-			room + VALUES_PAST_WORDS * sizeof(uint64_t));
+			VALUES_ROOM + VALUES_PAST);
 	return good;
 }
 

@@ -139,6 +139,7 @@ static unsigned values_code(const struct counter_code *c,
 	};
 
 	memcpy(x.reg, k->reg, sizeof x.reg);
+	memcpy(x.size, k->size, sizeof x.size);
 	return c->isa->move->append_values(&x, addr, s->reg, out);
 }
 

@@ -42,7 +42,7 @@ struct code_append {
 
 /* values of registers that are appended to it */
 struct code_values {
-	uint8_t reg[VALUES_MOST], n;
+	uint8_t reg[VALUES_MOST], size[VALUES_MOST], n;
 	bool below; /* as in struct code_call */
 };
 

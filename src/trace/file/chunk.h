@@ -28,9 +28,9 @@
  *	KINDS	of each record its kind, a byte
  *	REST	words of records behind the first CHUNK_WORDS, 8 bytes each
  *	BITS	of each part, as many bytes as its bits need
- *	COUNTS	of each part, how many values of registers it has; left out if
- *		no part has any
- *	VALUES	these, 8 bytes each
+ *	COUNTS	of each part, how many bytes of values of registers it has; left
+ *		out if no part has any
+ *	VALUES	these
  *	CHUNK_COLUMN(kind, field): of each record of that kind
  *		AT	bits since the last record of any kind, or the
  *			beginning of the part
@@ -53,7 +53,7 @@ enum {
 	   before a place in them can be shown */
 	TRACE_PART_WORDS = 1 << 13,
 	TRACE_CHUNK_WORDS = 1 << 17, /* values included */
-	TRACE_PART_VALUES = TRACE_PART_WORDS + 8,
+	TRACE_PART_VALUES = (TRACE_PART_WORDS + 8) * 8, /* bytes */
 	TRACE_CHUNK_PARTS = 1 << 12, /* parts can be empty */
 	/* columns of a chunk: with differences at their longest it is 1.4
 	   times as large as its words */
@@ -96,14 +96,14 @@ struct chunk_packer *chunk_packer_new(int level);
 void chunk_packer_free(struct chunk_packer *p);
 /*
  * Appends a chunk of n parts to *out: part i is the next size[i] of the words,
- * and nvalue[i] of the values; NULL: there are none. Words may be wrong, for a
+ * and nvalue[i] bytes of the values; NULL: there are none. Words may be wrong, for a
  * broken program can write there: a part is then cut before what cannot be
  * read.
  */
 struct chunk_parts {
 	const uint64_t *word;
 	const uint32_t *size;
-	const uint64_t *value;
+	const uint8_t *value;
 	const uint32_t *nvalue;
 	size_t n;
 };
@@ -125,7 +125,7 @@ struct trace_part {
 	uint64_t nbit;
 	const struct trace_record *record;
 	size_t nrecord;
-	const uint64_t *value; /* of registers */
+	const uint8_t *value; /* of registers, nvalue bytes */
 	size_t nvalue;
 	bool cut; /* what the thread wrote behind that cannot be read */
 };
@@ -136,7 +136,6 @@ struct trace_chunk {
 	VEC(struct trace_record) record;
 	VEC(uint64_t) bit;
 	VEC(uint64_t) word;
-	VEC(uint64_t) value;
 	buffer packed, unpacked;
 };
 

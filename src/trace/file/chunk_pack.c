@@ -241,9 +241,7 @@ static void put_values(struct chunk_packer *p, const struct chunk_parts *x)
 		return;
 	for (size_t i = 0; i < x->n; i++)
 		put_number(&p->fixed[CHUNK_COUNTS], x->nvalue[i]);
-	vec_reserve(&p->fixed[CHUNK_VALUES], all * sizeof *x->value);
-	for (uint64_t i = 0; i < all; i++)
-		put_word(&p->fixed[CHUNK_VALUES], htole64(x->value[i]));
+	buffer_bytes(&p->fixed[CHUNK_VALUES], x->value, all);
 }
 
 void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,

@@ -138,31 +138,20 @@ static void unpack_bits(struct unpacker *u)
 	}
 }
 
-/* how many values each part has, and these */
+/* how many bytes of values each part has, and these, where they are */
 static bool unpack_values(struct unpacker *u)
 {
 	struct bytes *counts = &u->fixed[CHUNK_COUNTS];
-	struct bytes *values = &u->fixed[CHUNK_VALUES];
 	struct trace_chunk *x = u->x;
-	uint64_t all = 0;
 
-	if (values->n / sizeof(uint64_t) > TRACE_CHUNK_WORDS)
-		return wrong(u, "there are too many values");
-	vec_reserve(&x->value, values->n / sizeof(uint64_t) + 1);
 	for (size_t i = 0; counts->n && i < x->part.n; i++) {
 		struct trace_part *p = &x->part.at[i];
 
 		p->nvalue = bytes_uleb(counts);
-		p->value = x->value.at + all;
-		if (p->nvalue > TRACE_PART_VALUES)
-			return wrong(u, "a part has too many values");
-		all += p->nvalue;
+		p->value = bytes_take(&u->fixed[CHUNK_VALUES], p->nvalue);
+		if (!p->value || p->nvalue > TRACE_PART_VALUES)
+			return wrong(u, "values are not as many as it says");
 	}
-	if (all * sizeof(uint64_t) != values->n)
-		return wrong(u, "values are not as many as it says");
-	for (uint64_t i = 0; i < all; i++)
-		x->value.at[i] = bytes_uint(values, 8);
-	x->value.n = all;
 	return true;
 }
 
@@ -262,7 +251,7 @@ int chunk_unpack(struct trace_chunk *x, uint64_t sequence, const char *where,
 	struct unpacker u = {.x = x};
 	int status = 0;
 
-	x->part.n = x->record.n = x->bit.n = x->word.n = x->value.n = 0;
+	x->part.n = x->record.n = x->bit.n = x->word.n = 0;
 	if (decompress_piece(&x->unpacked, x->packed.at, x->packed.n,
 			     TRACE_CHUNK_BYTES, where, "a chunk", e))
 		return -1;
@@ -281,7 +270,6 @@ void trace_chunk_free(struct trace_chunk *x)
 	vec_free(&x->record);
 	vec_free(&x->bit);
 	vec_free(&x->word);
-	vec_free(&x->value);
 	vec_free(&x->packed);
 	vec_free(&x->unpacked);
 }

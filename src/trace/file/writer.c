@@ -19,8 +19,9 @@ struct writer_thread {
 	uint32_t process, thread, tid;
 	uint64_t first;	  /* number of the first part that is gathered, which
 			     is how many came before */
-	VEC(uint64_t) word, value; /* gathered parts, */
-	VEC(uint32_t) size, nvalue; /* and words and values of each */
+	VEC(uint64_t) word; /* gathered parts, */
+	buffer value;
+	VEC(uint32_t) size, nvalue; /* and words, and bytes of values, of each */
 	uint64_t kept;	  /* blocks in the ring */
 	bool cut;	  /* parts of it are not in the file: the trace ended */
 	bool ended, marked; /* its end came; it was written for good */
@@ -35,7 +36,7 @@ struct trace_writer {
 	VEC(const uint8_t *) image; /* identities */
 	struct arena arena;
 	buffer bytes;
-	const uint64_t *value; /* of the part that is given */
+	const uint8_t *value; /* of the part that is given, nvalue bytes */
 	size_t nvalue;
 	size_t chunk_words; /* of a chunk, about */
 	size_t gathered; /* words of all threads */
@@ -65,6 +66,12 @@ static bool is_dead(const struct trace_writer *w,
 {
 	return t->ended && !t->size.n &&
 	       (w->out.ring_size ? !t->kept : t->marked);
+}
+
+/* what is gathered, in words */
+static size_t words_of(const struct writer_thread *t)
+{
+	return t->word.n + t->value.n / sizeof(uint64_t);
 }
 
 static void thread_free(struct writer_thread *t)
@@ -166,7 +173,7 @@ static void thread_flush(struct trace_writer *w, struct writer_thread *t)
 	w->bytes.n = 0;
 	if (!w->out.stopped)
 		chunk_pack(w->packer, &parts, &w->bytes);
-	w->gathered -= t->word.n + t->value.n;
+	w->gathered -= words_of(t);
 	t->word.n = t->size.n = t->value.n = t->nvalue.n = 0;
 	if (w->thread.n > BUFFERS)
 		thread_free(t);
@@ -305,12 +312,15 @@ static void thread_add(struct trace_writer *w, struct writer_thread *t,
 		       const uint64_t *word, size_t n)
 {
 	bool cut = n > TRACE_PART_WORDS;
+	size_t before;
 
 	/* a zero is no word of a trace: the part is cut there */
 	n = cut ? TRACE_PART_WORDS - 1 : n;
-	if (t->word.n + t->value.n + n + w->nvalue + cut > w->chunk_words ||
+	if (words_of(t) + n + w->nvalue / sizeof *word + cut >
+		    w->chunk_words ||
 	    t->size.n == TRACE_CHUNK_PARTS)
 		thread_flush(w, t);
+	before = words_of(t);
 	vec_reserve(&t->word, n + cut);
 	if (n)
 		memcpy(t->word.at + t->word.n, word, n * sizeof *word);
@@ -318,16 +328,12 @@ static void thread_add(struct trace_writer *w, struct writer_thread *t,
 	if (cut)
 		vec_push(&t->word, 0);
 	vec_push(&t->size, (uint32_t)(n + cut));
-	vec_reserve(&t->value, w->nvalue);
-	if (w->nvalue)
-		memcpy(t->value.at + t->value.n, w->value,
-		       w->nvalue * sizeof *w->value);
-	t->value.n += w->nvalue;
+	buffer_bytes(&t->value, w->value, w->nvalue);
 	vec_push(&t->nvalue, (uint32_t)w->nvalue);
-	w->gathered += n + cut + w->nvalue;
+	w->gathered += words_of(t) - before;
 }
 
-void trace_writer_values(struct trace_writer *w, const uint64_t *value,
+void trace_writer_values(struct trace_writer *w, const uint8_t *value,
 			 size_t n)
 {
 	w->value = value;

@@ -46,8 +46,8 @@ int trace_writer_thread(struct trace_writer *w, uint32_t process,
 int trace_writer_image(struct trace_writer *w, const uint8_t id[TRACE_ID],
 		       const void *bytes, size_t n, struct err *e);
 /* values of registers that belong to the next part that is given, whatever
-   thread it is of; n, at most TRACE_PART_VALUES */
-void trace_writer_values(struct trace_writer *w, const uint64_t *value,
+   thread it is of; n bytes, at most TRACE_PART_VALUES */
+void trace_writer_values(struct trace_writer *w, const uint8_t *value,
 			 size_t n);
 /* the next part of a thread, n words, at most TRACE_PART_WORDS */
 int trace_writer_part(struct trace_writer *w, uint32_t process,

@@ -162,21 +162,18 @@ static struct insertion like_values(const struct traced_proc *k)
 
 static void write_values(const struct traced_proc *k,
 			 const struct code_place *w, struct expected x,
-			 regset r)
+			 const struct slice_values *v)
 {
 	const struct isa *isa = k->q->d->s->cfg->isa;
+	struct code_values values = {.n = v->n, .below = k->below};
 	struct insertion like = like_values(k);
 
-	while (r) {
-		struct code_values values = {.below = k->below};
-
-		like.keep = 0;
-		for (; r && values.n < VALUES_MOST; r &= r - 1) {
-			values.reg[values.n++] = (uint8_t)__builtin_ctz(r);
-			like.keep |= r & -r & ~((regset)1 << isa->sp);
-		}
-		placing_append_values(k->q->n, &like, w, x, values);
-	}
+	memcpy(values.reg, v->reg, sizeof values.reg);
+	memcpy(values.size, v->size, sizeof values.size);
+	for (unsigned i = 0; i < v->n; i++)
+		like.keep |= (regset)1 << v->reg[i];
+	like.keep &= ~((regset)1 << isa->sp);
+	placing_append_values(k->q->n, &like, w, x, values);
 }
 
 /* how often the block runs */
@@ -196,16 +193,19 @@ static void write_slices(struct traced_proc *k)
 	struct map_proc *p = &n->map.proc.at[n->map.proc.n - 1];
 	struct slices *s = &k->slices;
 
-	for (size_t i = 0; i < s->value.n; i++) {
-		const struct slice_values *v = &s->value.at[i];
+	for (size_t i = 0; i < s->insn.n; i++) {
+		const struct slice_values *v = &s->insn.at[i];
 		struct code_place w = {.n = 1, .place = {PLAN_BEFORE},
 				       .at = {v->at}};
 
-		write_values(k, &w, expected_block(k, v->vertex), v->regs);
+		write_values(k, &w, expected_block(k, v->where), v);
 	}
-	for (uint32_t e = 0; e < k->q->p->nedge; e++)
-		write_values(k, &k->q->d->way.at[e], expected_edge(k->q, e),
-			     s->edge[e]);
+	for (size_t i = 0; i < s->edge.n; i++) {
+		const struct slice_values *v = &s->edge.at[i];
+
+		write_values(k, &k->q->d->way.at[v->where],
+			     expected_edge(k->q, v->where), v);
+	}
 	p->slice = (uint32_t)n->map.slices.n;
 	p->nslice = (uint32_t)s->bytes.n;
 	vec_take(&n->map.slices, &s->bytes);

@@ -34,13 +34,20 @@ struct fact {
 	bool barred;  /* nothing can be written before it */
 	bool pushes;  /* a call that leaves its return address on the stack */
 	regset needs; /* by its accesses */
-	regset values; /* that are written before it */
+	regset values; /* that are written before it, */
+	uint32_t value, nvalue; /* in slices.insn */
 	uint16_t sets; /* of its uops, those whose results replay can know */
 	uint16_t emits; /* and of those, what leads to addresses */
 	uint64_t relative; /* of the uops' constants, and (ACCESS_BIT) the
 			      accesses': they are addresses of the image */
 };
 enum { ACCESS_BIT = UOP_MAX };
+
+/* bytes, of the lower end, beyond which all are 0; 0: nothing comes there */
+struct widths {
+	uint8_t of[UOP_NREGS];
+};
+enum { WIDEST = 8 };
 
 struct slicing {
 	const struct placed_proc *q;
@@ -54,6 +61,7 @@ struct slicing {
 	opset *wanted;	 /* what may be of use there */
 	opset *forced;	 /* what is made known on all ways there */
 	double *often;	 /* by vertex */
+	struct widths *width; /* where it begins, by vertex */
 	struct slices *s;
 };
 
@@ -399,7 +407,139 @@ static void choose_forced(struct slicing *x)
 		find_known(x);
 }
 
+/* --- how wide values are */
+
+static unsigned bytes_of(uint64_t x)
+{
+	unsigned n = 0;
+
+	for (; x; x >>= 8)
+		n++;
+	return n;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static unsigned width_of(const struct widths *w, const struct uop *u,
+			 unsigned operand, bool relative)
+{
+	if (operand == UOP_IMM)
+		return relative ? WIDEST : bytes_of((uint64_t)u->imm);
+	return operand < UOP_NREGS ? w->of[operand] : WIDEST;
+}
+
+/* of what the operation computes */
+static unsigned result_width(const struct widths *w, const struct uop *u,
+			     bool relative)
+{
+	unsigned whole = u->width / 8u, a = width_of(w, u, u->a, relative);
+	unsigned b = width_of(w, u, u->b, relative);
+
+	switch (u->code) {
+	case UOP_COPY:
+		return least(whole, a);
+	case UOP_AND:
+		return least(whole, least(a, b));
+	case UOP_OR:
+	case UOP_XOR:
+	case UOP_SELECT:
+		return least(whole, a > b ? a : b);
+	case UOP_SHR:
+		a = least(whole, a);
+		return a > (uint64_t)u->imm / 8 ? a - (unsigned)u->imm / 8 : 0;
+	case UOP_ZEXT:
+		return least((u->size + 7u) / 8, a);
+	case UOP_LOAD:
+		return least(u->size, WIDEST);
+	case UOP_OTHER:
+		return WIDEST;
+	}
+	return u->code < UOP_STORE ? whole : WIDEST;
+}
+
+static void pass_widths(const struct slicing *x, const struct fact *f,
+			struct widths *w)
+{
+	for (unsigned i = 0; i < f->nuop; i++) {
+		const struct uop *u = &x->uop.at[f->uop + i];
+
+		w->of[u->dst] = (uint8_t)result_width(w, u,
+						      f->relative >> i & 1);
+	}
+	if (f->forgets)
+		memset(w, WIDEST, sizeof *w);
+}
+
+static struct widths widths_behind(const struct slicing *x, uint32_t v)
+{
+	struct widths w = x->width[v];
+
+	for (uint32_t i = v < blocks(x) ? x->first[v] : 0;
+	     v < blocks(x) && i < x->first[v + 1]; i++)
+		pass_widths(x, &x->fact.at[i], &w);
+	return w;
+}
+
+/* the vertex has those, too; false: it had */
+static bool widen(struct widths *w, const struct widths *by)
+{
+	bool any = false;
+
+	for (unsigned r = 0; r < UOP_NREGS; r++)
+		if (by->of[r] > w->of[r]) {
+			w->of[r] = by->of[r];
+			any = true;
+		}
+	return any;
+}
+
+static void find_widths(struct slicing *x)
+{
+	const struct graph *g = x->q->g;
+	uint32_t out = map_exit(x->q->p);
+	struct widths any;
+	bool more = true;
+
+	memset(&any, WIDEST, sizeof any);
+	for (uint32_t e = 0; e < x->q->p->nedge; e++)
+		if (from_outside(x, edge_at(x, e)))
+			x->width[edge_at(x, e)->to] = any;
+	while (more) {
+		more = false;
+		for (uint32_t v = 0; v < out; v++) {
+			struct widths w = widths_behind(x, v);
+
+			for (uint32_t i = g->out_first[v];
+			     i < g->out_first[v + 1]; i++)
+				if (g->to[g->out[i]] < out)
+					more |= widen(&x->width[
+							g->to[g->out[i]]],
+						      &w);
+		}
+	}
+}
+
 /* --- where values are written */
+
+static uint8_t value_size(unsigned width)
+{
+	return (uint8_t)(width <= 1 ? 1 : width <= 2 ? 2 : width <= 4 ? 4 : 8);
+}
+
+/* the first of those registers, as many as are written at once; the rest */
+static regset fill_values(struct slice_values *v, regset r,
+			  const struct widths *w)
+{
+	for (v->n = 0; r && v->n < VALUES_MOST; r &= r - 1) {
+		v->reg[v->n] = (uint8_t)__builtin_ctz(r);
+		v->size[v->n] = value_size(w->of[v->reg[v->n]]);
+		v->n++;
+	}
+	return r;
+}
 
 static unsigned count(regset r)
 {
@@ -437,19 +577,23 @@ static regset gather(const struct slicing *x, uint32_t i, uint32_t end,
 static void write_values(struct slicing *x, uint32_t v)
 {
 	uint32_t end = x->first[v + 1];
+	struct widths w = x->width[v];
 	opset known = x->in[v];
 
 	for (uint32_t i = x->first[v]; i < end; i++) {
 		struct fact *f = &x->fact.at[i];
 
-		if (lacks(f, known)) {
-			struct slice_values w = {
-				f->at, gather(x, i, end, known), v};
+		f->value = (uint32_t)x->s->insn.n;
+		if (lacks(f, known))
+			f->values = gather(x, i, end, known);
+		for (regset left = f->values; left; f->nvalue++) {
+			struct slice_values k = {.where = v, .at = f->at};
 
-			f->values = w.regs;
-			vec_push(&x->s->value, w);
+			left = fill_values(&k, left, &w);
+			vec_push(&x->s->insn, k);
 		}
 		known = pass(x, f, known | f->values, &f->sets);
+		pass_widths(x, f, &w);
 	}
 }
 
@@ -464,11 +608,20 @@ static opset written_on(const struct slicing *x, uint32_t e)
 static void write_on_edges(struct slicing *x)
 {
 	for (uint32_t e = 0; e < x->q->p->nedge; e++) {
-		opset w = written_on(x, e);
+		const struct map_edge *d = edge_at(x, e);
+		regset left = (regset)written_on(x, e);
+		struct widths w;
 
-		if (w)
-			x->s->edge[e] = (regset)(w &
-						 x->wanted[edge_at(x, e)->to]);
+		if (!left)
+			continue;
+		left &= (regset)x->wanted[d->to];
+		w = widths_behind(x, d->from);
+		while (left) {
+			struct slice_values k = {.where = e};
+
+			left = fill_values(&k, left, &w);
+			vec_push(&x->s->edge, k);
+		}
 	}
 }
 
@@ -522,12 +675,12 @@ static void find_needed(struct slicing *x)
 
 /* --- the bytes */
 
-static void put_values(buffer *b, regset r)
+static void put_values(buffer *b, const struct slice_values *v)
 {
-	for (; r; r &= r - 1)
-		slice_put(b, &(struct slice_op){
-				     .code = SLICE_VALUE,
-				     .reg = (uint8_t)__builtin_ctz(r)});
+	for (unsigned i = 0; i < v->n; i++)
+		slice_put(b, &(struct slice_op){.code = SLICE_VALUE,
+						.reg = v->reg[i],
+						.size = v->size[i]});
 }
 
 static void put_push(const struct slicing *x, buffer *b)
@@ -557,7 +710,8 @@ static void put_access(const struct slicing *x, const struct fact *f,
 static void put_fact(const struct slicing *x, const struct fact *f,
 		     opset known, buffer *b)
 {
-	put_values(b, f->values);
+	for (uint32_t i = 0; i < f->nvalue; i++)
+		put_values(b, &x->s->insn.at[f->value + i]);
 	for (unsigned i = 0; i < f->naccess; i++)
 		put_access(x, f, i, known | f->values, b);
 	for (unsigned i = 0; i < f->nuop; i++)
@@ -595,19 +749,23 @@ static void put_block(const struct slicing *x, uint32_t v, buffer *b)
 	slice_put(b, &(struct slice_op){.code = SLICE_END});
 }
 
+/* entries of an edge follow each other */
 static void put_edges(const struct slicing *x, buffer *b)
 {
+	const struct slices *s = x->s;
 	uint32_t n = 0, last = 0;
 
-	for (uint32_t e = 0; e < x->q->p->nedge; e++)
-		n += x->s->edge[e] != 0;
+	for (size_t i = 0; i < s->edge.n; i++)
+		n += !i || s->edge.at[i].where != s->edge.at[i - 1].where;
 	buffer_uleb(b, n);
-	for (uint32_t e = 0; e < x->q->p->nedge; e++) {
-		if (!x->s->edge[e])
-			continue;
+	for (size_t i = 0; i < s->edge.n;) {
+		uint32_t e = s->edge.at[i].where;
+
 		buffer_uleb(b, e - last);
-		buffer_uleb(b, x->s->edge[e]);
 		last = e;
+		for (; i < s->edge.n && s->edge.at[i].where == e; i++)
+			put_values(b, &s->edge.at[i]);
+		slice_put(b, &(struct slice_op){.code = SLICE_END});
 	}
 }
 
@@ -627,15 +785,16 @@ void slices_find(struct slices *s, const struct placed_proc *q,
 	uint32_t n = map_exit(q->p) + 1;
 
 	*s = (struct slices){0};
-	s->edge = ARENA_ARRAY(q->a, regset, q->p->nedge + 1);
 	x.in = ARENA_ARRAY(q->a, opset, n);
 	x.out = ARENA_ARRAY(q->a, opset, n);
 	x.wanted = ARENA_ARRAY(q->a, opset, n);
 	x.forced = ARENA_ARRAY(q->a, opset, n);
+	x.width = ARENA_ARRAY(q->a, struct widths, n);
 	add_facts(&x);
 	weigh(&x);
 	find_wanted(&x);
 	choose_forced(&x);
+	find_widths(&x);
 	for (uint32_t v = 0; v < q->p->nblock; v++)
 		write_values(&x, v);
 	find_needed(&x);
@@ -650,6 +809,7 @@ void slices_find(struct slices *s, const struct placed_proc *q,
 
 void slices_free(struct slices *s)
 {
-	vec_free(&s->value);
+	vec_free(&s->insn);
+	vec_free(&s->edge);
 	vec_free(&s->bytes);
 }

@@ -18,17 +18,16 @@
 #include "base/buffer.h"
 #include "count/place/placing.h"
 
-/* values that are written before an instruction */
+/* values that are written together */
 struct slice_values {
-	uint64_t at;
-	regset regs;
-	uint32_t vertex;
+	uint32_t where; /* before an instruction of that vertex, or on that
+			   edge */
+	uint64_t at;	/* the instruction */
+	uint8_t n, reg[VALUES_MOST], size[VALUES_MOST];
 };
 
 struct slices {
-	VEC(struct slice_values) value;
-	regset *edge; /* by edge, in the procedure's arena: values that what
-			 goes along it writes */
+	VEC(struct slice_values) insn, edge;
 	buffer bytes; /* for the map */
 };
 

@@ -1,6 +1,9 @@
 /* accesses: see accesses.h. */
 #include "trace/regenerate/accesses.h"
 
+#include <endian.h>
+#include <string.h>
+
 static uint64_t bit(unsigned r)
 {
 	return UINT64_C(1) << r;
@@ -24,25 +27,28 @@ static void lose(struct accesses *x, unsigned r)
 
 /* --- values that the thread has written */
 
-static bool next_value(struct accesses *x, uint64_t *value)
+static bool next_value(struct accesses *x, unsigned size, uint64_t *value)
 {
 	if (x->lost)
 		return false;
-	if (x->at.nearly < x->at.early.n) {
-		*value = x->at.early.at[x->at.nearly++];
-		return true;
-	}
-	return stream_value(x->stream, value);
+	if (x->at.early.n - x->at.nearly < size)
+		return x->at.early.n == x->at.nearly &&
+		       stream_value(x->stream, size, value);
+	*value = 0;
+	memcpy(value, x->at.early.at + x->at.nearly, size);
+	*value = le64toh(*value);
+	x->at.nearly += size;
+	return true;
 }
 
-static void take_value(struct accesses *x, unsigned r)
+static void take_value(struct accesses *x, const struct slice_op *op)
 {
 	uint64_t value;
 
-	if (next_value(x, &value)) {
-		set(x, r, value);
+	if (next_value(x, op->size, &value)) {
+		set(x, op->reg, value);
 	} else {
-		lose(x, r);
+		lose(x, op->reg);
 		x->lost = true;
 	}
 }
@@ -134,7 +140,7 @@ static void execute(struct accesses *x, const struct slice_op *op,
 			continue;
 		switch (op->code) {
 		case SLICE_VALUE:
-			take_value(x, op->reg);
+			take_value(x, op);
 			break;
 		case SLICE_ACCESS:
 			add_access(x, op, insn, base);
@@ -175,11 +181,11 @@ static void return_from_gap(struct accesses *x, size_t depth)
 static void interrupt(struct accesses *x, const struct walk_step *s)
 {
 	struct accesses_at now = x->at;
-	uint64_t value;
+	uint64_t byte;
 
 	while (!x->lost && stream_value_number(x->stream) < s->values &&
-	       stream_value(x->stream, &value))
-		vec_push(&now.early, value);
+	       stream_value(x->stream, 1, &byte))
+		buffer_uint(&now.early, 1, byte);
 	now.depth = s->depth;
 	vec_push(&x->interrupted, now);
 	x->at = (struct accesses_at){0};
@@ -213,8 +219,8 @@ static bool is_strange(const struct walk_step *s)
 
 static void enter_block(struct accesses *x, const struct walk_step *s)
 {
-	regset r = s->first || s->edge == MAP_NONE || !s->plan->values ?
-			   0 : s->plan->values[s->edge];
+	const struct slice_op *op = s->edge == MAP_NONE || !s->plan->values ?
+					    NULL : s->plan->values[s->edge].op;
 
 	if (s->first)
 		return;
@@ -228,8 +234,8 @@ static void enter_block(struct accesses *x, const struct walk_step *s)
 		stream_seek_value(x->stream, s->values);
 		x->lost = false;
 	}
-	for (; r; r &= r - 1)
-		take_value(x, (unsigned)__builtin_ctz(r));
+	if (op)
+		execute(x, op, 0, 1, 0);
 }
 
 static void run_block(struct accesses *x, const struct walk_step *s,

@@ -27,8 +27,8 @@ struct accesses_at {
 	uint64_t valid;		   /* bits of those that are known */
 	/* values that were written for this place before a signal arrived here,
 	   and come before those of the stream */
-	VEC(uint64_t) early;
-	size_t nearly; /* that were taken */
+	buffer early;
+	size_t nearly; /* bytes that were taken */
 	size_t depth;  /* calls that were open then */
 };
 

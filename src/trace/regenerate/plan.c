@@ -21,8 +21,10 @@ static void copy_inside(struct proc_plan *k, const struct map *m,
 
 /* --- slices */
 
-/* the operations of a block; false: they are not right */
-static bool read_block(struct proc_plan *k, struct bytes *b, uint32_t v)
+/* the operations of a block of so many instructions; false: they are not
+   right */
+static bool read_slice(struct proc_plan *k, struct bytes *b, uint32_t ninsn,
+		       struct block_slice *to)
 {
 	VEC(struct slice_op) op = {0};
 	uint64_t insn = 0;
@@ -33,13 +35,12 @@ static bool read_block(struct proc_plan *k, struct bytes *b, uint32_t v)
 
 		good = slice_take(b, &x);
 		insn += x.code == SLICE_SKIP ? x.skip : 0;
-		good &= insn <= k->block[v].ninsn;
+		good &= insn <= ninsn;
 		if (good)
 			vec_push(&op, x);
 	} while (good && op.at[op.n - 1].code != SLICE_END);
 	if (good)
-		k->slice[v].op = arena_copy(&k->arena, op.at,
-					    op.n * sizeof *op.at);
+		to->op = arena_copy(&k->arena, op.at, op.n * sizeof *op.at);
 	vec_free(&op);
 	return good;
 }
@@ -49,13 +50,12 @@ static bool read_edges(struct proc_plan *k, struct bytes *b)
 	uint64_t n = bytes_uleb(b), e = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t step = bytes_uleb(b), values = bytes_uleb(b);
+		uint64_t step = bytes_uleb(b);
 
 		e += step;
 		if (b->bad || step > k->p->nedge || e >= k->p->nedge ||
-		    values > UINT32_MAX)
+		    !read_slice(k, b, 0, &k->values[e]))
 			return false;
-		k->values[e] = (regset)values;
 	}
 	return !b->bad && !bytes_left(b);
 }
@@ -69,11 +69,12 @@ static void read_slices(struct proc_plan *k, uint32_t proc)
 	if (!s.n)
 		return;
 	k->slice = ARENA_ARRAY(&k->arena, struct block_slice, k->p->nblock);
-	k->values = ARENA_ARRAY(&k->arena, regset, k->p->nedge + 1);
+	k->values = ARENA_ARRAY(&k->arena, struct block_slice,
+				k->p->nedge + 1);
 	for (uint32_t v = 0; good && v < k->p->nblock; v++)
-		good = read_block(k, &b, v);
+		good = read_slice(k, &b, k->block[v].ninsn, &k->slice[v]);
 	if (!good || !read_edges(k, &b))
-		k->slice = NULL;
+		k->slice = k->values = NULL;
 }
 
 struct proc_plan *plan_make(const struct map *m, uint32_t proc)

@@ -49,10 +49,9 @@ struct proc_plan {
 	uint32_t *back; /* by vertex: the edge by which what it calls comes
 			   back; MAP_NONE: none */
 	struct choices *choice; /* by vertex */
-	/* by vertex, and values that edges write, by edge; NULL: addresses of
-	   the procedure are not known */
-	struct block_slice *slice;
-	regset *values;
+	/* by vertex, and values that edges write, by edge, or NULL; all NULL:
+	   addresses of the procedure are not known */
+	struct block_slice *slice, *values;
 	struct arena arena;
 };
 

@@ -1,6 +1,7 @@
 /* stream: see stream.h. */
 #include "trace/regenerate/stream.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "abi/trace.h"
@@ -38,18 +39,13 @@ static void add_values(struct stream *s)
 	size_t left = s->value.n - s->value_at;
 
 	if (s->value_at > left) {
-		memmove(s->value.at, s->value.at + s->value_at,
-			left * sizeof *s->value.at);
+		memmove(s->value.at, s->value.at + s->value_at, left);
 		s->value_first += s->value_at;
 		s->value.n = left;
 		s->value_at = 0;
 	}
 	s->part_value = s->value_first + s->value.n;
-	vec_reserve(&s->value, s->part->nvalue);
-	if (s->part->nvalue)
-		memcpy(s->value.at + s->value.n, s->part->value,
-		       s->part->nvalue * sizeof *s->value.at);
-	s->value.n += s->part->nvalue;
+	buffer_bytes(&s->value, s->part->value, s->part->nvalue);
 }
 
 /* there are no more parts */
@@ -147,20 +143,27 @@ bool stream_read(struct stream *s, unsigned n, uint32_t *value)
 	return true;
 }
 
-bool stream_value(struct stream *s, uint64_t *value)
+/* a part begins that may have some; false: none does here */
+static bool next_values(struct stream *s)
 {
 	uint64_t part;
 
-	/* of a part that begins here */
-	while (s->value_at == s->value.n) {
-		if (!s->part)
+	if (!s->part)
+		return false;
+	part = s->part->sequence;
+	stream_record(s);
+	return s->part && s->part->sequence != part;
+}
+
+bool stream_value(struct stream *s, unsigned size, uint64_t *value)
+{
+	*value = 0;
+	while (s->value.n - s->value_at < size)
+		if (!next_values(s))
 			return false;
-		part = s->part->sequence;
-		stream_record(s);
-		if (s->part && s->part->sequence == part)
-			return false;
-	}
-	*value = s->value.at[s->value_at++];
+	memcpy(value, s->value.at + s->value_at, size);
+	*value = le64toh(*value);
+	s->value_at += size;
 	return true;
 }
 

@@ -21,11 +21,11 @@ struct stream {
 	struct trace_record record; /* the one that is next */
 	/*
 	 * Values of registers, of parts that the stream has come to and that
-	 * were not taken. They are numbered from 0 in each thread: value.at[0]
+	 * were not taken: bytes, numbered from 0 in each thread. value.at[0]
 	 * has the number value_first. Those of the part that is read begin with
 	 * part_value, and before the record there were record_values.
 	 */
-	VEC(uint64_t) value;
+	buffer value;
 	size_t value_at; /* the next one */
 	uint64_t value_first, part_value, record_values;
 	uint64_t thread_base; /* what its variables are found by, or 0 */
@@ -45,9 +45,10 @@ static inline bool stream_has_bits(const struct stream *s)
 	return s->at < s->stop;
 }
 
-/* the next value of a register; false: there is none before the next bits */
-bool stream_value(struct stream *s, uint64_t *value);
-/* goes on with the value of that number, of those that were come to */
+/* the next value of a register, of 1 to 8 bytes; false: there is none before
+   the next bits */
+bool stream_value(struct stream *s, unsigned size, uint64_t *value);
+/* goes on with the byte of that number, of those that were come to */
 void stream_seek_value(struct stream *s, uint64_t number);
 static inline uint64_t stream_value_number(const struct stream *s)
 {

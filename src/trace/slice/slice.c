@@ -124,6 +124,9 @@ void slice_put(buffer *b, const struct slice_op *x)
 		buffer_uleb(b, x->skip);
 		break;
 	case SLICE_VALUE:
+		buffer_uint(b, 1, x->reg);
+		buffer_uint(b, 1, x->size);
+		break;
 	case SLICE_LOSE:
 		buffer_uint(b, 1, x->reg);
 		break;
@@ -148,6 +151,11 @@ static bool take_any(struct bytes *b, struct slice_op *x)
 		x->skip = (uint32_t)skip;
 		return skip && skip <= UINT32_MAX;
 	case SLICE_VALUE:
+		x->reg = bytes_u8(b);
+		x->size = bytes_u8(b);
+		return x->reg < UOP_FLAGS &&
+		       (x->size == 1 || x->size == 2 || x->size == 4 ||
+			x->size == 8);
 	case SLICE_LOSE:
 		x->reg = bytes_u8(b);
 		return x->reg < UOP_FLAGS;

@@ -7,16 +7,15 @@
  * A procedure's slices, as they lie in the map (map_slices()): of each block
  * its operations, in the order in which they are executed, and SLICE_END; then
  * how many edges have values, and of each its number, less that of the last
- * one, and the registers, one bit each. All numbers are LEB128.
+ * one, and its values, as operations, and SLICE_END. All numbers are LEB128.
  *
  *	SLICE_SKIP	n	what follows is about the n-th instruction from
  *				here
- *	SLICE_VALUE	reg	is the next value of the thread's trace
+ *	SLICE_VALUE	reg	is the next value of the thread's trace, of so
+ *				many bytes
  *	SLICE_ACCESS		an access, by registers as they are now
  *	SLICE_SET		a register gets what a micro-operation computes
  *	SLICE_LOSE	reg	has a value that is not known
- *
- * Values of an edge are there in the order of their registers.
  */
 #ifndef TRACE_SLICE_SLICE_H
 #define TRACE_SLICE_SLICE_H
@@ -41,6 +40,7 @@ enum { SLICE_COUNT = 1 };
 struct slice_op {
 	uint8_t code; /* enum slice_code */
 	uint8_t reg;  /* VALUE, LOSE */
+	uint8_t size; /* VALUE: 1, 2, 4 or 8 */
 	/* ACCESS, SET: what a constant is is an address of the image, to which
 	   is added where that is in the process */
 	bool relative;

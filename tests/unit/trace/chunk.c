@@ -20,7 +20,8 @@ enum { CHUNKS = 150, MUTANTS = 20000 };
 
 /* parts, as they are handed to the packer */
 struct parts {
-	VEC(uint64_t) word, value;
+	VEC(uint64_t) word;
+	VEC(uint8_t) value;
 	VEC(uint32_t) size, nvalue;
 };
 
@@ -34,7 +35,7 @@ static void parts_add(struct parts *p, const uint64_t *word, size_t n)
 	/* every second part has values of registers */
 	n = p->size.n % 2 ? n / 2 : 0;
 	for (size_t i = 0; i < n; i++)
-		vec_push(&p->value, word[i] * 77);
+		vec_push(&p->value, (uint8_t)(word[i] * 77));
 	vec_push(&p->nvalue, (uint32_t)n);
 }
 
@@ -78,7 +79,8 @@ static void parts_random(struct parts *p, uint64_t seed, size_t most)
 static void check(struct chunk_packer *k, struct trace_chunk *x,
 		  const struct parts *p)
 {
-	const uint64_t *word = p->word.at, *value = p->value.at;
+	const uint64_t *word = p->word.at;
+	const uint8_t *value = p->value.at;
 	struct err e;
 
 	x->packed.n = 0;
@@ -92,7 +94,7 @@ static void check(struct chunk_packer *k, struct trace_chunk *x,
 		assert_int_equal(x->part.at[i].nvalue, p->nvalue.at[i]);
 		if (p->nvalue.at[i])
 			assert_memory_equal(x->part.at[i].value, value,
-					    p->nvalue.at[i] * sizeof *value);
+					    p->nvalue.at[i]);
 		value += p->nvalue.at[i];
 	}
 }

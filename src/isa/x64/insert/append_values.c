@@ -9,8 +9,8 @@
  *	call	routine			says by the zero flag that there is no
  *	jne	again			room at all
  *	jmp	2f
- * 1:	mov	VALUE, (r)		and so on, 8(r) ..
- *	lea	8*n(r), r
+ * 1:	mov	VALUE, (r)		and so on, SIZE(r) ..
+ *	lea	SIZES(r), r
  *	mov	r, %gs:word(%rip)
  * 2:
  *
@@ -35,14 +35,18 @@ static unsigned put_operand(uint8_t *out, unsigned field, unsigned r,
 }
 
 /* mov value, at(r); if that is the stack pointer, as the program has it */
-static unsigned put_value(const struct append_values *x, uint8_t *out,
-			  unsigned value, unsigned r, uint8_t at)
+static unsigned put_value(const struct append_values *x, unsigned i,
+			  uint8_t *out, unsigned r, uint8_t at)
 {
+	unsigned value = x->reg[i], size = x->size[i], n = 0;
 	bool depth = value == RSP && x->depth;
-	unsigned n = 2;
 
-	out[0] = (uint8_t)(0x48 | value >> 3 << 2 | r >> 3);
-	out[1] = X64_STORE;
+	if (size == 2)
+		out[n++] = 0x66;
+	/* there always is a REX, for sil and dil */
+	out[n++] = (uint8_t)(0x40 | (size == 8 ? 8 : 0) | value >> 3 << 2 |
+			     r >> 3);
+	out[n++] = size == 1 ? X64_STORE - 1 : X64_STORE;
 	n += put_operand(out + n, value, r, at);
 	if (!depth)
 		return n;
@@ -85,12 +89,15 @@ static unsigned put_values(const struct append_values *x, uint64_t at,
 			   uint8_t *out, unsigned r, bool *good)
 {
 	unsigned n = 0;
+	uint8_t to = 0;
 
-	for (unsigned i = 0; i < x->n; i++)
-		n += put_value(x, out + n, x->reg[i], r, (uint8_t)(8 * i));
+	for (unsigned i = 0; i < x->n; i++) {
+		n += put_value(x, i, out + n, r, to);
+		to = (uint8_t)(to + x->size[i]);
+	}
 	out[n++] = (uint8_t)(0x48 | (r >> 3) * 5);
 	out[n++] = 0x8d;
-	n += put_operand(out + n, r, r, (uint8_t)(8 * x->n));
+	n += put_operand(out + n, r, r, to);
 	*good &= x64_put_access(out + n, at + n, X64_STORE, r, x->word, 0);
 	return n + X64_ACCESS;
 }
