@@ -9,6 +9,7 @@
 #include "cmd/render/annotate_show.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 #include "report/find.h"
 
 struct annotate_call {
@@ -46,7 +47,7 @@ static int annotate_sources(const struct annotate_call *call,
 	struct err e;
 	int failed;
 
-	if (dataset_open(&d, source, n, &call->pick, &e))
+	if (sources_open(&d, source, n, &call->pick, &e))
 		return cmd_fail(&e);
 	d.same_work = call->same_work;
 	report_show_dataset_notes(&d);

@@ -8,6 +8,7 @@
 #include "export/formats.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 
 enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,
        EXPORT_GCOV, EXPORT_FOLDED, EXPORT_PPROF, EXPORT_PIXIE, EXPORT_AUTOFDO,
@@ -222,7 +223,7 @@ static int export_sources(const struct export_call *call,
 	struct err e;
 	int status = STATUS_OK;
 
-	if (dataset_open(&d, source->at, source->n, &call->pick, &e))
+	if (sources_open(&d, source->at, source->n, &call->pick, &e))
 		return cmd_fail(&e);
 	if (!d.counts && f->needs == NEEDS_COUNTS) {
 		status = cmd_misuse(&cmd_export, "%s needs to know how often "

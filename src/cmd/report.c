@@ -9,6 +9,7 @@
 #include "cmd/render/calls_show.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 #include "report/rows_pick.h"
 
 struct report_call {
@@ -211,7 +212,7 @@ static int report_run(void *words, const struct arguments *a)
 	if (status)
 		return status;
 	pick_depth(&call->pick, (enum by)call->by);
-	if (dataset_open(&v, call->profile.at, call->profile.n, &call->pick,
+	if (sources_open(&v, call->profile.at, call->profile.n, &call->pick,
 			 &e))
 		return cmd_fail(&e);
 	status = report_dataset(call, &v);
