@@ -54,6 +54,7 @@ enum profile_trouble {
 	TROUBLE_WAY = 1024,
 	TROUBLE_PART = 2048,
 	TROUBLE_KILLED = 4096,
+	TROUBLE_OF_TRACES = TROUBLE_WAY | TROUBLE_PART | TROUBLE_KILLED,
 	/* said by readers, and kept in copies */
 	TROUBLE_RUNNING = 16, /* it was read while a process was counting */
 	TROUBLE_CUT = 32,     /* the file is shorter than it says */

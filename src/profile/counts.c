@@ -65,6 +65,8 @@ static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 		.missing = p->missing,
 		.map = &p->map,
 		.image = image,
+		.least = t->profile.header.trouble & TROUBLE_OF_TRACES ?
+				 "the trace does not tell all that ran" : NULL,
 		.symbolizer = ARENA_ARRAY(&t->arena, struct symbolizer, 1),
 	};
 	symbolizer_init(m->symbolizer, m->map);
@@ -211,7 +213,7 @@ bool counts_lost(const struct counts *t)
 	enum {
 		LOSES = TROUBLE_NO_SPACE | TROUBLE_NO_FILE | TROUBLE_THREADS |
 			TROUBLE_FORK | TROUBLE_CUT | TROUBLE_UNSEEN |
-			TROUBLE_WAY | TROUBLE_PART | TROUBLE_KILLED
+			TROUBLE_OF_TRACES
 	};
 
 	return t->profile.header.trouble & LOSES;

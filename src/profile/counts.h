@@ -18,6 +18,9 @@ struct counts_image {
 	uint32_t image;        /* in profile.image */
 	uint64_t *value;       /* of counters */
 	struct solved solved;
+	/* not NULL: counts are lower bounds, for that reason: a trace does
+	   not tell all that ran */
+	const char *least;
 	struct symbolizer
 		*symbolizer; /* its names and lines; read when asked for */
 	const char *left;    /* why some processes ran it uncounted, or

@@ -246,6 +246,22 @@ static void take_deaths(struct counting *k, uint32_t process)
 
 /* --- all */
 
+/* is there a thread of each process? */
+static bool all_wrote(const struct trace_file *f)
+{
+	size_t t = 0;
+
+	for (size_t i = 0; i < f->process.n; i++) {
+		while (t < f->thread.n &&
+		       f->thread.at[t].process < f->process.at[i].number)
+			t++;
+		if (t == f->thread.n ||
+		    f->thread.at[t].process != f->process.at[i].number)
+			return false;
+	}
+	return true;
+}
+
 static void count_all(struct counting *k)
 {
 	const struct trace_file *f = k->f;
@@ -267,7 +283,7 @@ static void count_all(struct counting *k)
 		take_images(k, process);
 		take_deaths(k, process);
 	}
-	if (f->truncated)
+	if (f->truncated || !all_wrote(f))
 		k->trouble |= TROUBLE_PART;
 	if (k->counts.unsure)
 		k->trouble |= TROUBLE_LOST;
