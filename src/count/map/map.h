@@ -57,7 +57,9 @@ enum map_kind {
 	/* from EXIT to a block */
 	MAP_BACK,  /* what follows a call */
 	MAP_PAD,   /* an exception of a call arrives at its landing pad */
-	MAP_ENTRY, /* a call, or anything else that comes from outside */
+	/* a call, or anything else that comes from outside; to a hub: a jump of
+	   the procedure that is not understood */
+	MAP_ENTRY,
 	MAP_KINDS,
 };
 

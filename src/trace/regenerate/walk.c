@@ -495,6 +495,8 @@ static void count_hub(const struct walk *w, uint32_t away, uint32_t from_hub)
 			k->ran[g->out[i]]++;
 			return;
 		}
+	if (k->entry[k->edge[from_hub].from] != MAP_NONE)
+		k->ran[k->entry[k->edge[from_hub].from]]++;
 }
 
 /*

@@ -50,9 +50,8 @@ class Counts(Asker):
         return out
 
     def edges(self, file, *options):
-        """{edge: counts}"""
-        rows = self.parsed("report", "--by", "edge", "--all", "--json",
-                           *options, file)
+        """{edge: counts}, of those that ran, or perhaps"""
+        rows = self.parsed("report", "--by", "edge", "--json", *options, file)
         out = {}
         for r in rows:
             key = tuple(str(r.get(k)) for k in (
@@ -64,14 +63,14 @@ class Counts(Asker):
 def same_edges(t, name, want, file, own):
     """Of libraries those that are the same in two runs."""
     got = t.edges(file, *own)
-    bad = ["%s: %s, want %s" % (k, got.get(k), want[k]) for k in want
-           if want[k] and got.get(k) != want[k]]
+    bad = ["%s: %s, want %s" % (k, got.get(k), want.get(k))
+           for k in sorted(set(got) | set(want))
+           if want.get(k, 0) is not None and got.get(k) != want.get(k)]
     ran = sum(n for v in got.values() for n in v if n)
     unknown = sum(n is None for v in got.values() for n in v)
     t.none(bad[:9], "%s: %d edges, %d times" % (name, len(want), ran))
-    t.ok(set(got) == set(want) and ran and unknown < len(got) // 10,
-         "%s: all of them" % name, [str(set(got) ^ set(want))[:300],
-                                    "%d unknown" % unknown])
+    t.ok(ran and unknown < len(got) // 10, "%s: they are known" % name,
+         ["%d of %d are not" % (unknown, len(got))])
 
 
 def same_answers(t, name, profile, trace):
@@ -82,7 +81,7 @@ def same_answers(t, name, profile, trace):
     asked += [("report", "--by", "procedure", "--json", *own),
               ("annotate", *own, "main"), ("annotate", *own, "--json", "main"),
               *(("graph", "--format", f, *own, "main")
-                for f in ("dot", "svg")),
+                for f in (["dot", "svg"] if PROGRAMS[name][4] else ["dot"])),
               *(("export", "--format", f) for f in (
                   "tsv", "lcov", "callgrind", "bolt", "folded"))]
     bad = []
@@ -90,7 +89,7 @@ def same_answers(t, name, profile, trace):
         a, b = (t.tally(*words, f) for f in (profile, trace))
         if words[0] == "export":
             a, b = (own_lines(x, name) for x in (a, b))
-        elif words[0] == "report":
+        elif not PROGRAMS[name][4]:
             a, b = (without_total(x) for x in (a, b))
         if a[:2] != b[:2] or a[0]:
             bad.append("%s: %s" % (" ".join(words), first_other(a, b)))
@@ -111,7 +110,7 @@ def first_other(a, b):
 
 
 def without_total(answer):
-    """Libraries may have run otherwise; so are shares of all."""
+    """Libraries ran otherwise: shares of all are others."""
     status, out, err = answer
     out = re.sub(r"(?m)^(at least )?[\d,]+ instructions$", "", out)
     return status, re.sub(r"\d+\.\d+%", "", out), err
@@ -138,13 +137,30 @@ def check(t, name):
     if steady:
         t.measure("count", "again.tally", name, "--after-calls")
         again = t.edges("again.tally")
-        want = {k: v if v == again.get(k) else None for k, v in want.items()}
+        want = {k: want.get(k) if want.get(k) == again.get(k) else None
+                for k in set(want) | set(again)}
     for e in ENCODINGS if name in ("turns", "paths") else ENCODINGS[:1]:
         trace = "%s.%s.trace" % (name, e)
         t.same(t.measure("trace", trace, name, "--encoding", e), text,
                "%s %s: traced" % (name, e))
         same_edges(t, "%s %s" % (name, e), want, trace, own)
     same_answers(t, name, profile, "%s.witness.trace" % name)
+
+
+def check_hub(t):
+    """
+    Computed jumps that are taken for calls of others, and go by the table of
+    a hub: the procedure was called once, and passed 20 labels.
+    """
+    for file in "paths.tally", "paths.witness.trace":
+        rows = t.parsed("report", "--by", "edge", "--json", "--procedure",
+                        "machine", file)
+        n = {}
+        for r in rows:
+            n[r["kind"]] = n.get(r["kind"], 0) + r["count"]
+        t.same((n["entry"], n["return"], n["from-hub"],
+                n["to-hub"] + n["arrival"]), (1, 1, 20, 20),
+               "%s: jumps by a hub" % file)
 
 
 def check_sums(t):
@@ -190,6 +206,7 @@ def main():
         for name in sys.argv[1:] or PROGRAMS:
             check(t, name)
         if not sys.argv[1:]:
+            check_hub(t)
             check_sums(t)
             check_part(t)
     t.done()
