@@ -72,7 +72,7 @@ static int annotate_run(void *words, const struct arguments *a)
 const struct command cmd_annotate = {
 	.name = "annotate",
 	.summary = "source and instructions of a procedure, with counts",
-	.usage = "[OPTION...] PROCEDURE PROFILE|DB...",
+	.usage = "[OPTION...] PROCEDURE PROFILE|TRACE|DB...",
 	.about = "Shows a procedure, instruction by instruction, with its "
 		 "source: how often each ran, and which way branches went; "
 		 "of databases, how many samples fell on each; of both, what "

@@ -258,7 +258,7 @@ static int export_run(void *words, const struct arguments *a)
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "counts in a form that other tools read",
-	.usage = "--format FORMAT [OPTION...] PROFILE|DB...",
+	.usage = "--format FORMAT [OPTION...] PROFILE|TRACE|DB...",
 	.about = "Writes what a profile tells, or several of one program "
 		 "together, in a form that other tools read; of databases, "
 		 "samples, and of both both: tsv, json, callgrind and pprof "

@@ -277,7 +277,7 @@ static int graph_run(void *words, const struct arguments *a)
 const struct command cmd_graph = {
 	.name = "graph",
 	.summary = "the flow graph of a procedure, with counts",
-	.usage = "[OPTION...] PROCEDURE PROFILE|DB...",
+	.usage = "[OPTION...] PROCEDURE PROFILE|TRACE|DB...",
 	.about = "Draws the flow graph of a procedure, with how often its "
 		 "blocks ran and which way they were left. PROCEDURE is a "
 		 "name as `tally report` shows it, with or without arguments, "

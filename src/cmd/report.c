@@ -223,10 +223,11 @@ static int report_run(void *words, const struct arguments *a)
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "how often the parts of a program ran",
-	.usage = "[OPTION...] PROFILE|DB...",
+	.usage = "[OPTION...] PROFILE|TRACE|DB...",
 	.about = "Shows how often the parts of a program ran, most first. "
 		 "PROFILE is what `tally count` left, or is filling just now; "
-		 "several of one program are added up. DB is what `tally "
+		 "several of one program are added up. A TRACE of `tally "
+		 "trace` is replayed, and tells the same. DB is what `tally "
 		 "record` left: of that it shows where the samples fell. Of "
 		 "both it shows both, and what one execution took.",
 	.closing = "What did not run is not listed; what is not known is "

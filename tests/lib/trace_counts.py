@@ -27,9 +27,9 @@ KEY = "image", "procedure", "from", "to", "kind", "callee", "hub"
 
 # TEXT: a file of lines; BYTES: one of bytes
 JOBS = [
-    "arch", "awk {n+=length($0)}END{print(n)} TEXT", "b2sum BYTES",
+    "arch", "b2sum BYTES",
     "base32 BYTES", "base64 BYTES", "basename /a/b", "bc -e 2^300",
-    "bzip2 -c TEXT", "cat TEXT", "cksum BYTES", "cmp TEXT BYTES",
+    "bzip2 -c TEXT", "cat TEXT", "cksum BYTES",
     "comm TEXT TEXT", "cpp -P TEXT", "csplit -s TEXT 5", "cut -c1-5 TEXT",
     "date -u -d @0", "dc -e 2_300^p", "diff TEXT BYTES", "dirname /a/b",
     "echo a", "env -i true", "expand TEXT", "expr 3 * 4", "factor 1234567890",
@@ -119,6 +119,8 @@ class Sweep:
         if not exe:
             return "absent", []
         words = [os.path.realpath(exe), *words[1:]]
+        if b"libsigsegv" in open(words[0], "rb").read():
+            return "reads how memory is mapped: not the same", []
         want = self.run(*words)[:2]
         if want != self.run(*words)[:2] or want[0] == "timeout":
             return "not steady", []
