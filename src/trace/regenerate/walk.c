@@ -67,6 +67,44 @@ static void note_told(struct walk *w, const struct trace_record *r)
 	w->sp = r->word[1];
 }
 
+/* --- what is counted */
+
+static inline void count_edge(const struct walk *w, uint32_t e)
+{
+	if (!w->counts)
+		return;
+	w->at.plan->ran[e]++;
+	w->counts->left = true;
+}
+
+/* a frame ends at the place, where that many instructions of the block ran, or
+   (MAP_NONE) all */
+static void count_death(const struct walk *w, const struct replay_place *p,
+			uint32_t insn)
+{
+	struct walk_death x = {p->image, p->plan, p->vertex, insn};
+
+	if (!w->counts || !p->image || p->vertex >= p->plan->p->nblock)
+		return;
+	if (insn == MAP_NONE)
+		x.insn = p->plan->block[p->vertex].ninsn;
+	vec_push(&w->counts->death, x);
+}
+
+/* all frames but the first n have ended; what was interrupted does not go on */
+static void drop_frames(struct walk *w, size_t n)
+{
+	for (size_t i = n; w->counts && i < w->frame.n; i++) {
+		const struct walk_frame *f = &w->frame.at[i];
+
+		if (!f->interrupted || !f->site.image)
+			continue;
+		count_death(w, &f->site, f->fresh ? f->first : MAP_NONE);
+		w->counts->unsure |= f->rest.n;
+	}
+	w->frame.n = n;
+}
+
 /* --- places */
 
 /* of an address of the image, or as it ran (NULL) */
@@ -92,7 +130,7 @@ static void lose(struct walk *w, const char *why)
 	w->lost = true;
 	w->why = why;
 	w->at.image = NULL;
-	w->frame.n = 0;
+	drop_frames(w, 0);
 	w->nway = 0;
 }
 
@@ -100,6 +138,35 @@ static void finish(struct walk *w, const char *why)
 {
 	w->over = true;
 	w->why = why;
+}
+
+/* the edge by which exceptions and longjmp() come to the place */
+static uint32_t landing_edge(const struct replay_place *p)
+{
+	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
+		const struct map_edge *d = &p->plan->edge[e];
+
+		if (d->to == p->vertex &&
+		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
+			return e;
+	}
+	return MAP_NONE;
+}
+
+/* control has come to where it is from outside of the procedure, by that edge
+   of the map, or nothing says which */
+static void count_arrival(const struct walk *w, uint32_t edge)
+{
+	const struct proc_plan *k = w->at.plan;
+
+	if (edge == MAP_NONE && w->by == BY_BEGIN)
+		edge = landing_edge(&w->at);
+	if (edge == MAP_NONE)
+		edge = k->entry[w->at.vertex];
+	if (edge == MAP_NONE)
+		edge = landing_edge(&w->at);
+	if (edge != MAP_NONE)
+		k->ran[edge]++;
 }
 
 /* control is there, by that edge or MAP_NONE */
@@ -113,6 +180,8 @@ static void arrive(struct walk *w, const struct replay_place *p, uint32_t edge,
 	w->first = 0;
 	w->lost = false;
 	w->nway = 0;
+	if (w->counts && (edge == MAP_NONE || by != BY_BRANCH))
+		count_arrival(w, edge);
 }
 
 static void enter_gap(struct walk *w, uint64_t address)
@@ -302,19 +371,6 @@ static bool returns_to(const struct walk_frame *f, const struct replay_place *p)
 	return e != MAP_NONE && f->site.plan->edge[e].to == p->vertex;
 }
 
-/* the edge by which exceptions and longjmp() come to the place */
-static uint32_t landing_edge(const struct replay_place *p)
-{
-	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
-		const struct map_edge *d = &p->plan->edge[e];
-
-		if (d->to == p->vertex &&
-		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
-			return e;
-	}
-	return MAP_NONE;
-}
-
 /* control goes to a place in a frame that is not the innermost, perhaps */
 static void land(struct walk *w, uint64_t address)
 {
@@ -333,7 +389,7 @@ static void land(struct walk *w, uint64_t address)
 	for (size_t i = w->frame.n; i-- > 0;)
 		if (w->frame.at[i].site.plan == p.plan &&
 		    !w->frame.at[i].interrupted) {
-			w->frame.n = i;
+			drop_frames(w, i);
 			break;
 		}
 	arrive(w, &p, landing_edge(&p), BY_JUMP);
@@ -423,11 +479,32 @@ static uint32_t hub_edge(const struct proc_plan *p, uint32_t vertex)
 	return MAP_NONE;
 }
 
+/* the jump that was counted as one away, by edge `away`, went by a hub */
+static void count_hub(const struct walk *w, uint32_t away, uint32_t from_hub)
+{
+	const struct proc_plan *k = w->at.plan;
+	const struct graph *g = &k->t.g;
+	uint32_t v = k->edge[away].from;
+
+	if (!w->counts)
+		return;
+	k->ran[from_hub]++;
+	for (uint32_t i = g->out_first[v]; i < g->out_first[v + 1]; i++)
+		if (k->edge[g->out[i]].to == k->edge[from_hub].from) {
+			k->ran[away]--;
+			k->ran[g->out[i]]++;
+			return;
+		}
+	if (k->entry[k->edge[from_hub].from] != MAP_NONE)
+		k->ran[k->entry[k->edge[from_hub].from]]++;
+}
+
 /*
- * A jump within the procedure. If it goes by the table of a hub, though it is
- * none of those that are known to, it writes what they do.
+ * A jump within the procedure, by an edge out of it. If it goes by the table of
+ * a hub, though it is none of those that are known to, it writes what they do.
  */
-static void jump_within(struct walk *w, const struct replay_place *p)
+static void jump_within(struct walk *w, const struct replay_place *p,
+			uint32_t away)
 {
 	uint32_t e = p->old ? MAP_NONE : hub_edge(p->plan, p->vertex), bits;
 
@@ -438,6 +515,8 @@ static void jump_within(struct walk *w, const struct replay_place *p)
 		return;
 	}
 	arrive(w, p, e, BY_BRANCH);
+	if (e != MAP_NONE)
+		count_hub(w, away, e);
 	if (p->old)
 		pass_entry(w, p);
 }
@@ -449,7 +528,7 @@ static void jump(struct walk *w, uint32_t e)
 	if (!target_of(w, e, &p))
 		not_said(w);
 	else if (p.image && p.plan == w->at.plan)
-		jump_within(w, &p);
+		jump_within(w, &p, e);
 	else
 		go(w, &p, BY_JUMP);
 }
@@ -461,6 +540,7 @@ static void go_along(struct walk *w, uint32_t e)
 	uint32_t nway = w->nway;
 	struct replay_place p = w->at;
 
+	count_edge(w, e);
 	if (d->to < map_exit(w->at.plan->p)) {
 		p.vertex = d->to;
 		arrive(w, &p, e, BY_BRANCH);
@@ -787,7 +867,7 @@ static void end_here(struct walk *w)
 	stream_pass(&w->stream);
 	r = stream_record(&w->stream);
 	if (r && r->kind == RING_AGAIN && r->nword) {
-		w->frame.n = 0;
+		drop_frames(w, 0);
 		for (size_t i = 0; i < w->vfork.n; i++)
 			push(w, w->vfork.at[i]);
 		begin(w, r->word[0]);
@@ -867,6 +947,22 @@ static void inherit_frames(struct walk *w, const struct trace_thread *t)
 
 /* --- the iterator */
 
+/* the thread ends there, in a system call if that is where the block ends */
+static void count_end(struct walk *w, const struct replay_place *p,
+		      uint32_t insn)
+{
+	const struct graph *g = &p->plan->t.g;
+
+	if (!w->counts)
+		return;
+	w->counts->left = true;
+	if (insn == p->plan->block[p->vertex].ninsn &&
+	    graph_out_degree(g, p->vertex) == 1)
+		p->plan->ran[g->out[g->out_first[p->vertex]]]++;
+	else
+		count_death(w, p, insn);
+}
+
 /*
  * The thread has said that it ends, and the walk may have come there: then the
  * block is told as far as it ran. False: it has not. Or it has said that it
@@ -877,6 +973,7 @@ static bool tells_end(struct walk *w)
 	const struct trace_record *r = stream_record(&w->stream);
 	const struct map_block *b = &w->at.plan->block[w->at.vertex];
 	struct replay_image *m;
+	struct replay_place at;
 	uint64_t old;
 	uint32_t i;
 
@@ -903,11 +1000,14 @@ static bool tells_end(struct walk *w)
 	if (i > w->first)
 		tell_block(w, w->first, i - w->first);
 	w->again = false;
+	at = w->at;
 	end_here(w);
 	/* it did not end after all */
 	if (!w->over && !w->again && i < b->ninsn) {
 		w->first = i;
 		w->fresh = true;
+	} else if (w->over || w->again) {
+		count_end(w, &at, i);
 	}
 	return true;
 }
@@ -945,7 +1045,7 @@ static void tell_lost(struct walk *w)
 }
 
 /* one step on, which may tell something */
-static void advance(struct walk *w)
+static void step_on(struct walk *w)
 {
 	bool was_lost = w->lost;
 	struct walk_step s;
@@ -969,6 +1069,24 @@ static void advance(struct walk *w)
 	}
 	if (w->lost && !was_lost)
 		tell_lost(w);
+}
+
+/* step_on(), and if the walk ends or is lost its frame has ended there */
+static void advance(struct walk *w)
+{
+	struct replay_place at = w->at;
+	uint32_t insn = w->fresh ? w->first : MAP_NONE;
+	bool was_lost = w->lost;
+
+	if (w->counts)
+		w->counts->left = false;
+	step_on(w);
+	if (!w->counts || (!w->over && w->lost == was_lost))
+		return;
+	if (at.image && !w->counts->left && (w->over || w->lost))
+		count_death(w, &at, insn);
+	if (w->over)
+		drop_frames(w, 0);
 }
 
 /* --- what is most often so */
@@ -1017,6 +1135,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 			return false;
 		d = &w->at.plan->edge[e];
 		if (d->to < map_exit(w->at.plan->p)) {
+			count_edge(w, e);
 			w->at.vertex = d->to;
 			w->edge = e;
 			w->by = BY_BRANCH;
