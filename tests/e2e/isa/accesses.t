@@ -91,23 +91,21 @@ def check_program(isa, plugin, folder, flags, cpu, met):
 
 
 def index_words():
-    """[x1, Rm, extended]: not all bits of Rm are an index."""
+    """[x1, Rm, extended]: any other extension would be far from memory."""
     chance = random.Random(2)
     for _ in range(4000):
-        # the opposite extension would be far off
-        w = chance.getrandbits(32) & 0xc4c0101f | 0x38204820
+        w = chance.getrandbits(32) & 0xc4c0101f | 0x38200820
         m = chance.choice([x for x in range(2, 29) if x != w & 31])
-        sign = chance.getrandbits(1)
-        index = 0xfffffff0 if sign else 0x10
-        high = chance.getrandbits(16) if chance.getrandbits(1) else 0
-        before = [0xd2800000 | (index & 0xffff) << 5,   # movz
-                  0xf2a00000 | (index >> 16) << 5,      # movk, lsl #16
-                  0xf2c00000 | high << 5]               # movk, lsl #32
-        w |= m << 16 | (sign << 15)
-        if not high and not sign and chance.getrandbits(1):
-            w |= 0x2000                                 # lsl, sxtx
-        yield "".join(x.to_bytes(4, "little").hex()
-                      for x in [*(x | m for x in before), w])
+        option = chance.choice((2, 3, 6, 7))
+        shift = w >> 30 | (w >> 26 & w >> 23 & 1) << 2
+        shift *= w >> 12 & 1
+        words = [0x92800000 | 15 << 5 | m]              # mov xM, #-16
+        if option == 6:
+            words = [0x12800000 | 15 << 5 | m]          # mov wM, #-16
+        if option == 2:                                 # sub x1, x1, wM, uxtw
+            words.append(0xcb204021 | m << 16 | shift << 10)
+        words.append(w | m << 16 | option << 13)
+        yield "".join(x.to_bytes(4, "little").hex() for x in words)
 
 
 def places_x64():
