@@ -205,7 +205,12 @@ static const struct expected table[] = {
 	 "rcx=t3,t2"},
 	{"mov %cl,%ah", "88 cc",
 	 "seq 2 r:rax,rcx w:rax",
-	 "copy.8 t2=rcx; other rax"},
+	 "copy.8 t2=rcx; shl t2=t2,#8; and t3=rax,#ffffffffffff00ff; or "
+	 "rax=t3,t2"},
+	{"add %bl,%bh", "00 df",
+	 "seq 2 r:rbx w:rbx fw:NZCVPA",
+	 "shr.16 t1=rbx,#8; other flags; add.8 t2=t1,rbx; shl t2=t2,#8; "
+	 "and t3=rbx,#ffffffffffff00ff; or rbx=t3,t2"},
 	{"mov $5,%al", "b0 05",
 	 "seq 2 r:rax w:rax",
 	 "copy.8 t2=#5; and t3=rax,#ffffffffffffff00; or rax=t3,t2"},
