@@ -146,7 +146,8 @@ static struct replay_sink *make_sink(const struct replaying *r)
 		[FORM_CHAMPSIM] = sink_champsim,
 		[FORM_DRMEMTRACE] = sink_drmemtrace};
 	const struct replay_call *call = r->call;
-	const struct sink_options o = {&r->walks, call->interval};
+	const struct sink_options o = {&r->walks, call->interval,
+				       trace_note(r->walks.file, "addresses")};
 
 	if (call->form != FORM_TEXT)
 		return foreign[call->form](r->to, &o);
@@ -236,11 +237,16 @@ static int replay(const struct replay_call *call, const struct trace_file *f,
 		.call = call,
 		.pick = {(uint32_t)call->process, (uint32_t)call->thread,
 			 call->from, call->count,
-			 call->as == AS_ADDRESSES, call->interleave},
+			 call->as == AS_ADDRESSES || call->form != FORM_TEXT,
+			 call->interleave},
 		.to = to,
 	};
 	int status;
 
+	if (call->as == AS_ADDRESSES && !trace_note(f, "addresses"))
+		return err_set(e, ERR_INPUT, "%s: it has no addresses of "
+			       "data: tally trace --addresses records them",
+			       f->file.name);
 	if (walks_open(&r.walks, f, e))
 		return -1;
 	/* not among the lines that are printed */

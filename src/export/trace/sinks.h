@@ -12,6 +12,7 @@
 struct sink_options {
 	const struct walks *walks;
 	uint64_t interval; /* of basic-block vectors: instructions */
+	bool data; /* the trace has addresses of data */
 };
 
 struct replay_sink *sink_bbv(FILE *to, const struct sink_options *o);

@@ -14,11 +14,9 @@ struct tally_replay {
 	bool begun;
 	struct replay_event x;
 	struct replay_insn insn; /* of the block that is told */
-	/* the access that is next, how often it was told, and whether it was
-	   as a read that is a write as well */
-	size_t access;
-	uint64_t times;
-	bool half;
+	struct replay_accesses accesses; /* of that block */
+	struct replay_data data;
+	bool half; /* what is read and written was told as read */
 };
 
 static char *copy(const char *s)
@@ -129,34 +127,21 @@ static void fill_other(const struct tally_replay *t,
 		r->text = t->x.step.why;
 }
 
-/* is there another access of the instruction that was told last? */
-static bool has_access(struct tally_replay *t)
+/* the next access of the instruction that was told last; false: there is none.
+   What is read and written is told twice */
+static bool fill_access(struct tally_replay *t, struct tally_replay_record *r)
 {
-	const struct replay_event *x = &t->x;
-	uint32_t insn = insn_told(t);
-
-	while (t->access < x->naccess && (x->access[t->access].insn < insn ||
-					  !x->access[t->access].times))
-		t->access++;
-	return t->access < x->naccess && x->access[t->access].insn == insn;
-}
-
-/* what is read and written is told twice */
-static void fill_access(struct tally_replay *t, struct tally_replay_record *r)
-{
-	const struct replay_access *a = &t->x.access[t->access];
-
+	if (!t->half && !replay_data_next(&t->accesses, insn_told(t),
+					  &t->data))
+		return false;
 	fill_insn(t, r);
-	r->known = a->known;
-	r->size = a->size;
-	r->data = a->known ? a->address + t->times * a->size : 0;
-	r->kind = a->kind == ACCESS_STORE || t->half ? TALLY_REPLAY_WRITE :
-						       TALLY_REPLAY_READ;
-	t->half = a->kind == ACCESS_MODIFY && !t->half;
-	if (!t->half && ++t->times >= a->times) {
-		t->times = 0;
-		t->access++;
-	}
+	r->known = t->data.known;
+	r->size = t->data.size;
+	r->data = t->data.known ? t->data.address : 0;
+	r->kind = t->data.kind == ACCESS_STORE || t->half ?
+			  TALLY_REPLAY_WRITE : TALLY_REPLAY_READ;
+	t->half = t->data.kind == ACCESS_MODIFY && !t->half;
+	return true;
 }
 
 /* the next instruction, or what is no instruction; false: there is nothing */
@@ -166,7 +151,7 @@ static bool advance(struct tally_replay *t)
 		return true;
 	if (!replay_next(&t->replay, &t->x))
 		return false;
-	t->access = 0;
+	t->accesses = (struct replay_accesses){.x = &t->x};
 	if (t->x.kind == REPLAY_BLOCK) {
 		replay_insns(&t->insn, &t->x);
 		replay_insn_next(&t->insn);
@@ -180,8 +165,7 @@ int tally_replay_next(struct tally_replay *t, struct tally_replay_record *r)
 		replay_begin(&t->replay, &t->walks, &t->pick);
 		t->begun = true;
 	} else if (t->x.kind == REPLAY_BLOCK && t->x.naccess &&
-		   has_access(t)) {
-		fill_access(t, r);
+		   fill_access(t, r)) {
 		return 1;
 	}
 	if (!advance(t))
