@@ -240,21 +240,20 @@ static struct replay_sink *lines(FILE *to, const struct walks *w, bool json,
 	return &k->is;
 }
 
-struct replay_sink *replay_show_insns(FILE *to, const struct walks *w,
-				      bool json)
+struct replay_sink *replay_show_insns(FILE *to, const struct sink_options *o)
 {
-	return lines(to, w, json, true);
+	return lines(to, o->walks, o->json, true);
 }
 
-struct replay_sink *replay_show_blocks(FILE *to, const struct walks *w,
-				       bool json)
+struct replay_sink *replay_show_blocks(FILE *to, const struct sink_options *o)
 {
-	return lines(to, w, json, false);
+	return lines(to, o->walks, o->json, false);
 }
 
-struct replay_sink *replay_show_addresses(FILE *to, const struct walks *w)
+struct replay_sink *replay_show_addresses(FILE *to,
+					  const struct sink_options *o)
 {
-	struct replay_sink *s = lines(to, w, false, false);
+	struct replay_sink *s = lines(to, o->walks, false, false);
 
 	((struct lines *)s)->addresses = true;
 	return s;
