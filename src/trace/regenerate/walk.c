@@ -47,6 +47,26 @@ static struct walk_step other_step(const struct walk *w, enum walk_kind kind)
 				  .depth = w->frame.n, .why = w->why};
 }
 
+/* by a signal, or (0) by what is not known, there; values that were written by
+   then belong to what is interrupted */
+static void tell_interruption(struct walk *w, uint32_t signal, uint64_t at)
+{
+	struct walk_step s = other_step(w, WALK_SIGNAL);
+
+	s.number = signal;
+	s.address = at;
+	s.values = w->stream.record_values;
+	tell(w, &s);
+}
+
+static void tell_resumption(struct walk *w, uint32_t signal)
+{
+	struct walk_step s = other_step(w, WALK_RESUME);
+
+	s.number = signal;
+	tell(w, &s);
+}
+
 static void tell_block(struct walk *w, uint32_t first, uint32_t n)
 {
 	const struct walk_step s = block_step(w, first, n);
@@ -331,7 +351,9 @@ static void go_on(struct walk *w, const struct walk_frame *f)
 	w->first = f->first;
 	w->edge = f->edge;
 	w->by = f->by;
-	w->told = 0;
+	w->told = f->told;
+	w->sp = f->sp;
+	w->values = f->values;
 	w->way = f->way;
 	w->nway = f->nway;
 	w->prefix = f->prefix;
@@ -352,6 +374,7 @@ static void pop(struct walk *w)
 	}
 	f = w->frame.at[--w->frame.n];
 	if (f.interrupted) {
+		tell_resumption(w, f.signal);
 		go_on(w, &f);
 	} else if (f.site.image) {
 		come_back(w, &f.site);
@@ -598,7 +621,8 @@ static bool is_entered(struct walk *w)
 	const struct trace_record *r = stream_record(&w->stream);
 	struct walk_frame f = {.site = w->at, .interrupted = true,
 			       .way = w->way, .nway = w->nway,
-			       .edge = w->edge, .by = w->by};
+			       .edge = w->edge, .by = w->by, .told = w->told,
+			       .sp = w->sp, .values = w->values};
 	struct replay_place p;
 
 	if (!r || r->kind != RING_ENTRY || !r->nword)
@@ -606,8 +630,10 @@ static bool is_entered(struct walk *w)
 	p = find_place(w, NULL, r->word[0]);
 	stream_pass(&w->stream);
 	note_told(w, r);
-	if (w->at.image)
+	if (w->at.image) {
+		tell_interruption(w, 0, 0);
 		push(w, f);
+	}
 	push(w, (struct walk_frame){0});
 	/* the same record again says that it was entered again */
 	if (p.image)
@@ -656,6 +682,7 @@ static void interrupt(struct walk *w, const struct trace_record *r,
 	struct walk_frame f = {
 		.site = w->at,
 		.interrupted = true,
+		.signal = (uint32_t)r->number,
 		.pc = r->word[0],
 		.way = w->way,
 		.nway = w->nway,
@@ -663,16 +690,14 @@ static void interrupt(struct walk *w, const struct trace_record *r,
 		.first = first,
 		.edge = w->edge,
 		.by = w->by,
+		.told = w->told,
+		.sp = w->sp,
+		.values = w->values,
 		.prefix = w->prefix,
 		.nprefix = w->nprefix,
 	};
 
-	struct walk_step s = other_step(w, WALK_SIGNAL);
-
-	s.number = (uint32_t)r->number;
-	s.address = r->word[0];
-	s.values = w->stream.record_values;
-	tell(w, &s);
+	tell_interruption(w, (uint32_t)r->number, r->word[0]);
 	if (rest)
 		f.rest = *rest;
 	stream_pass(&w->stream);
@@ -736,7 +761,6 @@ static bool is_interrupted(struct walk *w)
 static bool resumes(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
-	struct walk_step told;
 	struct walk_frame f;
 	uint64_t pc;
 
@@ -751,8 +775,7 @@ static bool resumes(struct walk *w)
 		}
 		f = w->frame.at[--w->frame.n];
 	} while (!f.interrupted);
-	told = other_step(w, WALK_RESUME);
-	tell(w, &told);
+	tell_resumption(w, f.signal);
 	if (pc && pc != f.pc)
 		begin(w, pc);
 	else

@@ -17,8 +17,9 @@ enum walk_kind {
 	WALK_BLOCK, /* instructions of one block ran */
 	WALK_GAP,   /* code ran that is not traced, from `address` on; 0: not
 		       known where */
-	WALK_SIGNAL, /* a handler of the signal `number` is about to run, that
-			arrived at `address`, as it ran */
+	WALK_SIGNAL, /* a handler of the signal `number` (0: something else
+			that is not known) is about to run, that arrived at
+			`address`, as it ran */
 	WALK_RESUME, /* it has returned */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
 	WALK_END,   /* there is no more */
@@ -63,12 +64,14 @@ struct walk_frame {
 	/* it did not call, but was interrupted, there; what is left of its
 	   way, and of the block where it is, if that is not told yet */
 	bool interrupted;
+	uint32_t signal; /* by which; 0: not known */
 	uint64_t pc;
 	const uint32_t *way;
 	uint32_t nway;
 	bool fresh;
 	uint32_t first, edge;
-	uint8_t by;
+	uint8_t by, told;
+	uint64_t sp, values;
 	uint32_t prefix; /* bits of a code that was half written */
 	uint8_t nprefix;
 	struct walk_step rest; /* of a block that was left by then */
