@@ -136,6 +136,7 @@ enum { VALUES_MOST = 4 };
 struct append_values {
 	uint64_t word;	  /* where the next one goes */
 	uint64_t routine; /* makes room */
+	uint8_t room;	  /* the bit of that address that says that there is */
 	uint8_t reg[VALUES_MOST], size[VALUES_MOST], n;
 	bool below;	/* as in struct append */
 	uint32_t depth; /* of the stack pointer, below where the program has

@@ -96,9 +96,9 @@ struct chunk_packer *chunk_packer_new(int level);
 void chunk_packer_free(struct chunk_packer *p);
 /*
  * Appends a chunk of n parts to *out: part i is the next size[i] of the words,
- * and nvalue[i] bytes of the values; NULL: there are none. Words may be wrong, for a
- * broken program can write there: a part is then cut before what cannot be
- * read.
+ * and nvalue[i] bytes of the values; NULL: there are none. Words may be wrong,
+ * for a broken program can write there: a part is then cut before what cannot
+ * be read.
  */
 struct chunk_parts {
 	const uint64_t *word;

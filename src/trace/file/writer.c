@@ -21,7 +21,7 @@ struct writer_thread {
 			     is how many came before */
 	VEC(uint64_t) word; /* gathered parts, */
 	buffer value;
-	VEC(uint32_t) size, nvalue; /* and words, and bytes of values, of each */
+	VEC(uint32_t) size, nvalue; /* words, and bytes of values, of each */
 	uint64_t kept;	  /* blocks in the ring */
 	bool cut;	  /* parts of it are not in the file: the trace ended */
 	bool ended, marked; /* its end came; it was written for good */

@@ -449,6 +449,8 @@ static unsigned result_width(const struct widths *w, const struct uop *u,
 		return least(whole, a > b ? a : b);
 	case UOP_SHR:
 		a = least(whole, a);
+		if (u->b != UOP_IMM)
+			return a;
 		return a > (uint64_t)u->imm / 8 ? a - (unsigned)u->imm / 8 : 0;
 	case UOP_ZEXT:
 		return least((u->size + 7u) / 8, a);

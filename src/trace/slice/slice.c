@@ -182,7 +182,7 @@ bool slice_computes(const struct uop *u)
 
 	if (!is_width(u->width) || (extends && (u->size < 1 || u->size > 64)))
 		return false;
-	if (shifts && (u->b != UOP_IMM || u->imm < 0 || u->imm >= u->width))
+	if (shifts && u->b == UOP_IMM && (u->imm < 0 || u->imm >= u->width))
 		return false;
 	return u->code >= UOP_COPY && u->code <= UOP_SEXT;
 }
@@ -201,6 +201,8 @@ static uint64_t sign_extend(uint64_t x, unsigned n)
 
 static uint64_t compute(const struct uop *u, uint64_t a, uint64_t b)
 {
+	unsigned shift = b & (u->width - 1u);
+
 	switch (u->code) {
 	case UOP_ADD:
 		return a + b;
@@ -215,11 +217,11 @@ static uint64_t compute(const struct uop *u, uint64_t a, uint64_t b)
 	case UOP_MUL:
 		return a * b;
 	case UOP_SHL:
-		return a << b;
+		return a << shift;
 	case UOP_SHR:
-		return low_bits(a, u->width) >> b;
+		return low_bits(a, u->width) >> shift;
 	case UOP_SAR:
-		return (uint64_t)((int64_t)sign_extend(a, u->width) >> b);
+		return (uint64_t)((int64_t)sign_extend(a, u->width) >> shift);
 	case UOP_ZEXT:
 		return low_bits(a, u->size);
 	case UOP_SEXT:

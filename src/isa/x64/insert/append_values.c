@@ -1,10 +1,9 @@
 /*
- * x64 append_values: appends values of registers to a thread's trace
- * (abi/trace.h).
+ * x64 append_values: appends values of registers to a thread's trace.
  *
  * again:
  *	mov	%gs:word(%rip), r
- *	bt	$TRACE_VALUES_ROOM, r	is it where values may be?
+ *	bt	$room, r		is it where values may be?
  *	jc	1f
  *	call	routine			says by the zero flag that there is no
  *	jne	again			room at all
@@ -17,7 +16,6 @@
  * A thread that is interrupted by a signal before the last instruction begins
  * again (arch_append_values()).
  */
-#include "abi/trace.h"
 #include "isa/x64/x64_int.h"
 #include "isa/x64/x64_move.h"
 
@@ -106,8 +104,7 @@ static unsigned put_all(const struct append_values *x, uint64_t at,
 			unsigned r, uint8_t *out)
 {
 	uint8_t test[] = {(uint8_t)(0x48 | r >> 3), 0x0f, 0xba,
-			  (uint8_t)(0xe0 | (r & 7)), TRACE_VALUES_ROOM, 0x72,
-			  0};
+			  (uint8_t)(0xe0 | (r & 7)), x->room, 0x72, 0};
 	uint8_t values[APPEND_MAX];
 	bool good = x64_put_access(out, at, X64_LOAD, r, x->word, 0), any;
 	unsigned n = X64_ACCESS + sizeof test, full;
