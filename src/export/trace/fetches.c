@@ -4,8 +4,8 @@
  * out.
  *
  *	din	Dinero: a label (0: read, 1: written, 2: fetched), the address
- *	lackey	of `valgrind --tool=lackey --trace-mem=yes`: I, L, S or M (both),
- *		address, size
+ *	lackey	of `valgrind --tool=lackey --trace-mem=yes`: I, L, S or M
+ *		(both), address, size
  */
 #include <inttypes.h>
 
