@@ -615,6 +615,27 @@ static const struct choice *read_choice(struct walk *w,
 	return NULL;
 }
 
+/*
+ * Code that is not traced calls with that stack pointer: if it called something
+ * else from no deeper, which is open, then that has returned before, and wrote
+ * nothing.
+ */
+static bool has_returned(const struct walk *w, uint64_t sp)
+{
+	bool open = false;
+
+	for (size_t i = w->frame.n; i-- > 0;) {
+		const struct walk_frame *f = &w->frame.at[i];
+
+		if (f->interrupted)
+			return false;
+		if (!f->site.image)
+			return open && f->sp && f->sp <= sp;
+		open = true;
+	}
+	return false;
+}
+
 /* code that is not traced calls */
 static bool is_entered(struct walk *w)
 {
@@ -630,11 +651,13 @@ static bool is_entered(struct walk *w)
 	p = find_place(w, NULL, r->word[0]);
 	stream_pass(&w->stream);
 	note_told(w, r);
+	if (w->counts && !w->at.image && w->told & WALK_TELLS_SP)
+		w->counts->missed |= has_returned(w, w->sp);
 	if (w->at.image) {
 		tell_interruption(w, 0, 0);
 		push(w, f);
 	}
-	push(w, (struct walk_frame){0});
+	push(w, (struct walk_frame){.sp = w->sp});
 	/* the same record again says that it was entered again */
 	if (p.image)
 		arrive(w, &p, MAP_NONE, BY_ENTRY);

@@ -71,7 +71,8 @@ struct walk_frame {
 	bool fresh;
 	uint32_t first, edge;
 	uint8_t by, told;
-	uint64_t sp, values;
+	uint64_t sp, values; /* sp of code that is not traced: with what it
+				called */
 	uint32_t prefix; /* bits of a code that was half written */
 	uint8_t nprefix;
 	struct walk_step rest; /* of a block that was left by then */
@@ -163,6 +164,7 @@ struct walk_counts {
 	VEC(struct walk_death) death;
 	bool left; /* control has gone along an edge in this step */
 	bool unsure; /* a frame ended of which it is not known where exactly */
+	bool missed; /* calls have returned, and the walk saw nothing of it */
 };
 
 void walk_begin(struct walk *w, struct walks *x,
