@@ -119,7 +119,7 @@ flush_ask:
 	pop	%r10
 	pop	%rdi
 	end
-	unfinished flush_read, flush_ask, UNFINISHED_RESUMES, flush_again
+	unfinished flush_read, flush_wrote, UNFINISHED_RESUMES, flush_again
 	unfinished flush_wrote, flush_done, UNFINISHED_WORD, flush_done
 
 site:
