@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """
 trace_run: what a program did, as `tally replay` regenerates it from a trace,
-and as single steps of the original tell it (tests/tools/step-counts.c).
+and as single steps of the original tell it (tests/tools/step-counts.c, or
+qemu-steps.c for the other machine).
 
-    trace_run.py [--libs] [--encoding NAME].. [--around N] PROGRAM [ARG..]
+    trace_run.py [--isa ISA] [--libs] [--encoding NAME].. [--around N] PROGRAM [ARG..]
 
 prints where the two differ first, of each encoding and thread. Both are lists
 of places, one for each instruction that was completed, in order:
@@ -35,6 +36,7 @@ from count_run import *
 from objdump_text import Bytes
 
 ENCODINGS = "witness", "bits", "every-branch"
+PLUGIN = "qemu-steps"
 ADDRESS_BITS = 48
 # what step-counts writes beside instructions (step_trace.h)
 MARKS = 16
@@ -98,6 +100,10 @@ def is_of(places, ranges):
 
 # --- single steps
 
+def plugins():
+    return () if count_run.ISA == HOST else (PLUGIN,)
+
+
 def auditor(here):
     """A library for LD_AUDIT: with tally the loader has one, too, and locks
     once more for it when the program ends."""
@@ -105,16 +111,25 @@ def auditor(here):
     if not os.path.exists(lib):
         with open(source, "w") as f:
             f.write("unsigned la_version(unsigned v) { return v; }\n")
-        run("cc", "-shared", "-fPIC", "-nostdlib", "-o", lib, source)
+        run(*compiler(count_run.ISA, "gcc"), "-shared", "-fPIC", "-nostdlib",
+            "-o", lib, source)
     return lib
+
+
+def stepper(here):
+    """The words before a program that is stepped."""
+    audit = "LD_AUDIT=" + auditor(here)
+    if count_run.ISA == HOST:
+        return ["env", audit, STEPS, "-s", here + "/ran"]
+    return [count_run.EMULATOR, "-singlestep", "-E", audit, "-plugin",
+            "%s/%s.so,out=%s/ran," % (count_run.where, PLUGIN, here)]
 
 
 def steps(images, here, words, env=STEADY):
     """(status, output, {(process, thread): places}), numbered from 0"""
     for name in glob.glob(here + "/ran.*"):
         os.remove(name)
-    got = quiet(["env", "LD_AUDIT=" + auditor(here), STEPS, "-s",
-                 here + "/ran", *words], here, **env)
+    got = quiet([*stepper(here), *words], here, **env)
     threads = collections.defaultdict(list)
     for name in glob.glob(here + "/ran.steps.*"):
         pid, tid = map(int, name.split(".")[-2:])
@@ -226,8 +241,9 @@ class Symbols:
     @functools.lru_cache(None)
     def table(self, path):
         found = []
-        for line in run("nm", "-n", "--defined-only", path).splitlines() or \
-                run("nm", "-nD", "--defined-only", path).splitlines():
+        nm = tool(count_run.ISA, "nm"), "-n", "--defined-only"
+        for line in run(*nm, path).splitlines() or \
+                run(*nm, "-D", path).splitlines():
             w = line.split()
             if len(w) == 3 and w[1] in "tTwWiu":
                 found.append((int(w[0], 16), w[2]))
@@ -310,13 +326,14 @@ def of_names(images, exe, names, twin=None):
     NAME.cold"""
     image = images.of(exe)
     return [range(place(image, a), place(image, a + n))
-            for a, n, name in Names.read(HOST, twin or exe)
+            for a, n, name in Names.read(count_run.ISA, twin or exe)
             if name.split(".")[0] in names]
 
 
 def main_of(images, exe, twin=None):
     """The place of main(); `twin` has symbols."""
-    at = [a for a, _, n in Names.read(HOST, twin or exe) if n == "main"]
+    at = [a for a, _, n in Names.read(count_run.ISA, twin or exe)
+          if n == "main"]
     return place(images.of(exe), at[0] if at else 0)
 
 
@@ -402,6 +419,7 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
 
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("--isa", choices=ISAS, default=HOST)
     ap.add_argument("--libs", action="store_true")
     ap.add_argument("--encoding", action="append")
     ap.add_argument("--around", type=int, default=3)
@@ -412,10 +430,10 @@ def main():
     args = ap.parse_args()
     env = {k: v for k, v in STEADY.items()
            if not (args.lazy and k == "LD_BIND_NOW")}
-    count_run.use(HOST)
+    count_run.use(args.isa)
     status = 0
     with tempfile.TemporaryDirectory() as here:
-        begin(os.environ.get("WHERE", here))
+        begin(os.environ.get("WHERE", here), *plugins())
         for what, bad in judge(here, os.path.realpath(args.program), args.arg,
                                args.encoding or ENCODINGS, args.libs, env,
                                args.around):
