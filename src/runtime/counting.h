@@ -622,7 +622,7 @@ void calls_forked(struct counting *c, struct child *k);
 struct signal_context {
 	uintptr_t old, new; /* both 0: it sees what there is */
 	void *context;
-	uintptr_t calls; /* not 0: calls.c sees it return */
+	uintptr_t calls; /* not 0: it is seen to return */
 };
 /* a handler is about to be called */
 void context_begins(struct counting *c, void *context,

@@ -557,14 +557,14 @@ static uintptr_t finish(const struct tracer *t, void *context)
 
 void trace_signal(struct counting *c, uint64_t signal, void *context)
 {
+	uint64_t payload[3] = {0, 0, ARCH_CAN_SEE_RETURNS};
 	struct tracer t;
-	uint64_t payload[2];
 
 	if (!begin(&t, c))
 		return;
 	payload[0] = finish(&t, context);
 	payload[1] = arch_stack(context);
-	record(&t, RING_SIGNAL, signal, payload, 2);
+	record(&t, RING_SIGNAL, signal, payload, 3);
 	unblock_signals(&t);
 }
 

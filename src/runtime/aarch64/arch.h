@@ -396,6 +396,12 @@ static inline void arch_silence(char *routine)
 /* handlers return by themselves, most of them */
 #define ARCH_RESTORER 0
 enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0 };
+/* unwinders find the way over a handler's call in the tables of the module */
+#ifdef RUNTIME_IS_ENTRY
+enum { ARCH_CAN_SEE_RETURNS = 0 };
+#else
+enum { ARCH_CAN_SEE_RETURNS = 1 };
+#endif
 
 /* can signals that end the process be caught on the way? */
 enum { ARCH_NOTES_ENDS = 1 };
@@ -544,8 +550,7 @@ enum { ARCH_SITE_TARGET = 3, ARCH_SITE_DEPTH = 32 };
 
 /*
  * What is inserted before an instruction, where the thread was interrupted:
- * does one instruction of it. False: it is something else than a counter, or
- * bits of a trace.
+ * does one instruction of it. False: it is something else than a counter.
  */
 static inline _Bool arch_step(void *context, _Bool quick)
 {
@@ -574,11 +579,6 @@ static inline _Bool arch_step(void *context, _Bool quick)
 		r[d] = r[n] + ((unsigned long)low << (w & 1 << 22 ? 12 : 0));
 	else if ((w & 0xff800000) == 0xd1000000)
 		r[d] = r[n] - ((unsigned long)low << (w & 1 << 22 ? 12 : 0));
-	else if ((w & 0xff000000) == 0xb4000000) /* cbz */
-		next = r[d] ? next : pc + (w >> 5 & 0x3ffff) * 4;
-	else if ((w & 0xffc00000) == 0xd3400000) /* lsl, lsr */
-		r[d] = (low & 63) == 63 ? r[n] >> (low >> 6) :
-					 r[n] << (63 - (low & 63));
 	else if ((w & 0xffe0fc00) == 0x8b000000)
 		r[d] = r[n] + r[w >> 16 & 31];
 	else if ((w & 0xffe0fc00) == 0xcb000000) /* sub */

@@ -43,6 +43,7 @@ enum { ARCH_SEES_RETURNS = 0 };
 enum { ARCH_SEES_RETURNS = 1 };
 #define ARCH_SIGNAL_JUMPS ""
 #endif
+enum { ARCH_CAN_SEE_RETURNS = ARCH_SEES_RETURNS };
 #define ARCH_SIGNAL_GOES                                                       \
 	ARCH_SIGNAL_JUMPS                                                      \
 	"sub $8, %rsp\n"                                                       \
