@@ -36,7 +36,7 @@ from count_run import *
 from objdump_text import Bytes
 
 ENCODINGS = "witness", "bits", "every-branch"
-PLUGIN = "qemu-steps"
+PLUGIN, INTERRUPTS = "qemu-steps", "qemu-signals"
 ADDRESS_BITS = 48
 # what step-counts writes beside instructions (step_trace.h)
 MARKS = 16
@@ -101,7 +101,7 @@ def is_of(places, ranges):
 # --- single steps
 
 def plugins():
-    return () if count_run.ISA == HOST else (PLUGIN,)
+    return () if count_run.ISA == HOST else (PLUGIN, INTERRUPTS)
 
 
 def auditor(here):
@@ -417,12 +417,79 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
     return out
 
 
+# --- signals that arrive anywhere: of a program with progs/trace/interrupts.c
+
+HANDLER = "on_interrupt"
+HANDLING = HANDLER, "interrupt_plus", "interrupt_minus", "interrupt_twice"
+PERIOD = 12
+
+
+def without(places, ranges):
+    known = {p: any(p in r for r in ranges) for p in set(places)}
+    return array.array("Q", (p for p in places if not known[p]))
+
+
+def check_handlers(images, exe, places, sent):
+    """Complaints about what handlers did: PERIOD calls later the same."""
+    begin = of_names(images, exe, [HANDLER])[0][0]
+    starts = [i for i, p in enumerate(places) if p == begin]
+    calls = [places[a:b] for a, b in zip(starts, starts[1:] + [len(places)])]
+    bad = ["%d calls of the handler, %d signals" % (len(calls), sent)] \
+        if len(calls) != sent or starts[:1] != [0] else []
+    bad += ["call %d of the handler is not as %d was" % (i, i % PERIOD)
+            for i, c in enumerate(calls) if c != calls[i % PERIOD]]
+    return bad[:5]
+
+
+def judge_interrupts(here, exe, every, encodings=ENCODINGS, within=None,
+                     env=STEADY):
+    """
+    [(what, complaints)]: signals arrive in code of the program's file as it is
+    traced, inserted code and all, or of another file. Without what handlers do
+    it did what it does without signals. Of a static program it is only asked
+    that the replay is never lost: there handlers do not say that they return,
+    and when a signal has arrived in tally's own code, which is in the file as
+    well, is not known.
+    """
+    images = Images(here)
+    main = main_of(images, exe)
+    status, output, wanted = steps(images, here, [exe], env)
+    handling = of_names(images, exe, HANDLING)
+    own = of_image(images.of(exe))
+    plugin = "%s/%s.so,out=%s/sent,in=%s,every=%d,seed=%d" % (
+        count_run.where, INTERRUPTS, here, within or os.path.basename(exe),
+        every, every)
+    out = []
+    for e in encodings:
+        got, text, err, file = trace(here, e, [exe], {
+            **env, "QEMU_SINGLESTEP": "1", "QEMU_PLUGIN": plugin})
+        bad = [] if (got, text) == (status, output) else [
+            "status %s, want %s" % (got, status), text[:200], err[:200]]
+        name, = glob.glob(here + "/sent.*")
+        sent = int(open(name).read())
+        os.remove(name)
+        path = replay(images, file)[0, 0]
+        if b"/ld-" in open(exe, "rb").read(4096):
+            bad += check_handlers(images, exe, is_of(path.at, handling), sent)
+            path.at = without(path.at, handling)
+            bad += compare(images, main, wanted[0, 0], path, own)
+        bad += ["at %d: %s" % x for x in path.said[:-1]
+                if not x[1].startswith("gap: ")][:6]
+        if end_of(path) not in ENDS:
+            bad.append("ends with: %s" % end_of(path))
+        out.append(("%s, %d signals" % (e, sent), bad if sent else
+                    bad + ["no signal arrived"]))
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--isa", choices=ISAS, default=HOST)
     ap.add_argument("--libs", action="store_true")
     ap.add_argument("--encoding", action="append")
     ap.add_argument("--around", type=int, default=3)
+    ap.add_argument("--interrupt", type=int, metavar="N",
+                    help="by signals behind one of N instructions")
     ap.add_argument("--lazy", action="store_true",
                     help="stubs are bound as they are called")
     ap.add_argument("program")
@@ -434,9 +501,13 @@ def main():
     status = 0
     with tempfile.TemporaryDirectory() as here:
         begin(os.environ.get("WHERE", here), *plugins())
-        for what, bad in judge(here, os.path.realpath(args.program), args.arg,
-                               args.encoding or ENCODINGS, args.libs, env,
-                               args.around):
+        exe = os.path.realpath(args.program)
+        found = judge_interrupts(count_run.where, exe, args.interrupt,
+                                 args.encoding or ENCODINGS) \
+            if args.interrupt else \
+            judge(here, exe, args.arg, args.encoding or ENCODINGS, args.libs,
+                  env, args.around)
+        for what, bad in found:
             print("%s: %s" % (what, "differs" if bad else "same"))
             for line in bad:
                 print("  " + line)

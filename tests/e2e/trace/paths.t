@@ -24,6 +24,7 @@ from count_run import *
 tap = Tap()
 TRACE = "../trace/"
 PATHS, THROWS = [TRACE + "paths.c"], [TRACE + "throws.cc"]
+INTERRUPTS = [TRACE + "interrupts.c"]
 LAZY = {"MALLOC_TRIM_THRESHOLD_": "10000000"}
 ONE = [["witness"], ["bits"], ["every-branch"]]
 HARDENED = "%hardened"
@@ -48,6 +49,15 @@ def counts(name, sources, *flags, **how):
     here = room(name)
     return trace_run.judge_counts(here, built(here, name, sources, *flags),
                                   **how)
+
+
+def interrupted(name, sources, *flags, cc="gcc", every, **how):
+    """Signals arrive everywhere: an emulator sends them."""
+    if count_run.ISA == HOST:
+        return []
+    here = room(name)
+    exe = built(here, name, sources + INTERRUPTS, *flags, cc=cc)
+    return trace_run.judge_interrupts(here, exe, every, **how)
 
 
 def random_program(seed, kind, features, encodings):
@@ -90,9 +100,19 @@ def ways():
             ONE[i % 3], {}
 
 
+    for i, (name, sources, flags, how) in enumerate((
+            ("plain", PATHS, ["-O0", HARDENED], {}),
+            ("fast", PATHS, ["-O2"], {}),
+            ("static", PATHS, ["-O2", "-static"], {}),
+            ("own", PATHS, ["-O2"], {"within": "audit-aarch64.so"}),
+            ("throws", THROWS, ["-O2"], {"cc": "g++"}))):
+        yield "signals-" + name, interrupted, "signals-" + name, sources, \
+            *flags, {"every": 5 + i, "encodings": ONE[i % 3], **how}
+
+
 def jobs():
     for name, f, *args, how in ways():
         yield name, functools.partial(f, *args, **how)
 
 
-test_all(tap, jobs, trace_run.PLUGIN)
+test_all(tap, jobs, trace_run.PLUGIN, trace_run.INTERRUPTS)
