@@ -474,7 +474,7 @@ def judge_interrupts(here, exe, every, encodings=ENCODINGS, within=None,
             path.at = without(path.at, handling)
             bad += compare(images, main, wanted[0, 0], path, own)
         bad += ["at %d: %s" % x for x in path.said[:-1]
-                if not x[1].startswith("gap: ")][:6]
+                if not x[1].startswith(("gap: ", "signal ", "its handler"))]
         if end_of(path) not in ENDS:
             bad.append("ends with: %s" % end_of(path))
         out.append(("%s, %d signals" % (e, sent), bad if sent else

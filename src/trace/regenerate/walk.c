@@ -314,6 +314,14 @@ static void pass_entry(struct walk *w, const struct replay_place *p)
 		stream_pass(&w->stream);
 }
 
+/* a jump had said that it leads here, but jumps of a handler have since said
+   otherwise */
+static void pass_late_entry(struct walk *w)
+{
+	if (w->at.old && (w->by == BY_CALL || w->by == BY_JUMP))
+		pass_entry(w, &w->at);
+}
+
 /* control goes there by a call or jump */
 static void go(struct walk *w, const struct replay_place *p, enum walk_by by)
 {
@@ -861,8 +869,7 @@ static void step(struct walk *w)
 	const struct trace_record *r;
 	const struct choice *x;
 
-	/* as in tell_place() */
-	pass_entry(w, &w->at);
+	pass_late_entry(w);
 	if (!n && !w->nway) {
 		lose(w, "a block that nothing leaves");
 		return;
@@ -1123,9 +1130,7 @@ static void tell_place(struct walk *w)
 		return;
 	}
 	w->fresh = true;
-	/* a jump had said that it leads here, but a handler's jumps have since
-	   said otherwise */
-	pass_entry(w, &w->at);
+	pass_late_entry(w);
 	if (is_interrupted(w))
 		return;
 	w->fresh = false;
