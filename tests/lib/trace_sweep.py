@@ -3,8 +3,9 @@
 trace_sweep: what `tally replay` says of random programs, and what single steps
 say (trace_run.py).
 
-    trace_sweep.py [--isa ISA] [--features NAME,..] [--without NAME,..] [--all] [--own]
-                   [--kind N] [--encoding NAME].. [--keep FOLDER] SEED...
+    trace_sweep.py [--isa ISA] [--features NAME,..] [--without NAME,..] [--all]
+                   [--own] [--kind N] [--encoding NAME].. [--keep FOLDER]
+                   SEED...
 
 Each seed is a program whose calls begin and end in all ways
 (call_programs.py), and a way to compile it (call_compare.py). Of these
