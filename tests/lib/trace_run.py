@@ -44,7 +44,7 @@ MARKS = 16
 MOST = 200 << 20
 # instructions of the last 64 branches, and of calls between them
 LOST = 600
-CUT_OFF = "lost: up to 64 branches"
+CUT_OFF, KILLED = "lost: up to 64 branches", "a signal ended the process"
 # what is the same with tally and without, as far as the program may see
 STEADY = {"LD_BIND_NOW": "1", "MALLOC_TRIM_THRESHOLD_": "10000000"}
 
@@ -408,7 +408,7 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
             more = compare(images, main, wanted.get(key, ()), said[key], own,
                            status >= 128, around)
             if end_of(said[key]) not in (ENDS if status < 128 else
-                                         (*ENDS, CUT_OFF)):
+                                         (*ENDS, CUT_OFF, KILLED)):
                 more.append("ends with: %s" % end_of(said[key]))
             bad += ["process %d thread %d: %s" % (*key, x) for x in more]
         n = sum(len(p.at) for p in said.values())
