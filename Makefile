@@ -151,7 +151,8 @@ $(BUILD)/lib/tally/entry-%.bin: $(ENTRY) src/runtime/%/entry.S \
 # sites for some numbers of events, of traces. $(1) the machine, $(2) the file
 # without its suffix, $(3) the source, $(4) flags
 define ROUTINES_CODE
-$$(BUILD)/lib/tally/$(2).bin: src/runtime/$(1)/$(3) $$(wildcard src/abi/*.h)
+$$(BUILD)/lib/tally/$(2).bin: src/runtime/$(1)/$(3) $$(wildcard src/abi/*.h \
+		src/runtime/$(1)/routines.h)
 	@mkdir -p $$(@D)
 	$$(if $$(filter $(1),$$(ISA)),$$(CC),$$(OTHER_CC)) -Isrc $(4) -c \
 		-o $$(@:.bin=.o) $$<

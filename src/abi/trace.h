@@ -79,8 +79,8 @@ enum ring_record {
 	/* code is entered at its old address, and nothing said so: address,
 	   stack pointer */
 	RING_ENTRY,
-	/* a signal arrives, by number: where, and the stack pointer; a handler
-	   follows */
+	/* a signal arrives, by number: where, the stack pointer, and if it will
+	   certainly be told when the handler returns; a handler follows */
 	RING_SIGNAL,
 	/* which has returned: where the thread goes on */
 	RING_RESUME,

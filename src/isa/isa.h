@@ -245,6 +245,11 @@ struct isa {
 	 * privileged, or long out of use? requires: decode() knows it
 	 */
 	bool (*is_privileged)(const uint8_t *code, size_t avail);
+	/*
+	 * Does it only sign the return address in `link`, or authenticate it?
+	 * NULL: none does.
+	 */
+	bool (*signs_link)(const uint8_t *code, size_t avail);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */

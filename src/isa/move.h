@@ -124,6 +124,10 @@ struct append {
 	uint8_t n;
 	/* the program may have data below the stack pointer */
 	bool below;
+	/* where add_thread is not NULL: it is the running thread's word, and
+	   not the first one's, by add_thread's rule; else it can be made so
+	   by what is done to additions */
+	bool for_threads, subtract;
 };
 enum {
 	APPEND_STEP = 7, /* bits that are appended at once, at most */

@@ -28,8 +28,9 @@ void calls_convert(const struct object_header *p)
 	unsigned kind = (p->flags & OBJECT_HEADER_ABOVE) != 0;
 
 	for (unsigned i = 0; i < CALLS_ROUTINES; i++)
-		arch_ask_thread(at_distance(k, k->routine[kind][i]),
-				k->branch[kind][i]);
+		if (k->branch[kind][i])
+			arch_ask_thread(at_distance(k, k->routine[kind][i]),
+					k->branch[kind][i]);
 }
 
 void calls_thread_ends(struct counting *c, const struct running *x,

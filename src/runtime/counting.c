@@ -223,12 +223,13 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 		fork_ends(c, result);
 		if (!result)
 			trace_arrives(c, arch_hook_back(g));
-	} else if (!c->confined && c->making) {
-		if (result) {
-			thread_began(c, result);
-		} else {
+	} else if (!c->confined && c->making && result) {
+		thread_began(c, result);
+	} else if (!c->confined && !result) {
+		/* its creator may have seen it begin before */
+		if (c->making)
 			thread_arrives(c);
+		if (c->traces && thread_is_new(c))
 			trace_arrives(c, arch_hook_back(g));
-		}
 	}
 }

@@ -148,6 +148,8 @@ struct thread_block {
 	 * both: the mask that they have to get.
 	 */
 	_Bool arriving, masked;
+	/* its trace does not say yet where it begins */
+	_Bool unannounced;
 	long parent;
 	uint64_t mask;
 	void *lent; /* memory for its thread pointer to lead to, or NULL */
@@ -471,6 +473,8 @@ void thread_begins(struct counting *c, uintptr_t thread);
 void thread_began(struct counting *c, long made);
 /* this thread has just begun, perhaps */
 void thread_arrives(struct counting *c);
+/* it has, and this is asked for the first time */
+_Bool thread_is_new(const struct counting *c);
 /* it ends: its block is free */
 void thread_ends(struct counting *c);
 /*
@@ -618,7 +622,7 @@ void calls_forked(struct counting *c, struct child *k);
 struct signal_context {
 	uintptr_t old, new; /* both 0: it sees what there is */
 	void *context;
-	uintptr_t calls; /* not 0: calls.c sees it return */
+	uintptr_t calls; /* not 0: it is seen to return */
 };
 /* a handler is about to be called */
 void context_begins(struct counting *c, void *context,

@@ -233,7 +233,9 @@ static const struct back_entry *settle(const struct counting *c,
 			arch_undo(context, entry_new(m, x));
 			return x;
 		}
-		if (!arch_step(context, c->quick))
+		/* what appends to a trace is not done for the thread: of that
+		   the record of the signal (trace.c) knows nothing */
+		if (c->traces || !arch_step(context, c->quick))
 			return NULL;
 	}
 	return NULL;

@@ -348,6 +348,9 @@ uintptr_t signal_real(uint64_t signal, void *info, void *context,
 		handler_begins(c, context, record);
 	context_begins(c, context, record, shown);
 	calls_handler_begins(c, signal, shown);
+	/* the trace says that it does (trace_signal()) */
+	if (c->traces && ARCH_CAN_SEE_RETURNS)
+		shown->calls |= 1;
 	return handler;
 }
 

@@ -223,6 +223,7 @@ static void begin_record(struct counting *c, struct thread_block *t)
 		c, (uint32_t)(t - block_of(c, 0)) + 1, &t->running);
 	trace_thread_begins(c, &t->running,
 			    (uint32_t)(t - block_of(c, 0)) + 1);
+	t->unannounced = 1;
 }
 
 /* the block is for a thread that is about to be made */
@@ -360,6 +361,16 @@ void thread_arrives(struct counting *c)
 		break;
 	}
 	counting_unlock(c);
+}
+
+_Bool thread_is_new(const struct counting *c)
+{
+	uint32_t b = thread_block_number(c, thread_slot(c));
+	_Bool is = b && process_is_own(c) && block_of(c, b - 1)->unannounced;
+
+	if (is)
+		block_of(c, b - 1)->unannounced = 0;
+	return is;
 }
 
 void thread_ends(struct counting *c)

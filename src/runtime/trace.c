@@ -16,7 +16,6 @@ enum {
 	WAIT = 100,	/* milliseconds until a look if the writer is there */
 	PATIENCE = 100, /* of these, before there is one */
 	RESTORE = 2,	/* SIG_SETMASK */
-	FRAME_SKIP = 24 + 128, /* what site_call() has pushed, and skipped */
 };
 
 /* a thread, while something is written for it */
@@ -327,11 +326,11 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 		make_room(&t);
 		break;
 	case TRACE_SITE:
-		new_target(&t, about, stack[2]);
+		new_target(&t, about, stack[ARCH_SITE_TARGET]);
 		break;
 	case TRACE_FRAME:
-		payload[0] = stack[2];
-		payload[1] = at + FRAME_SKIP + about;
+		payload[0] = stack[ARCH_SITE_TARGET];
+		payload[1] = at + ARCH_SITE_DEPTH + about;
 		record(&t, RING_JUMP, 0, payload, 2);
 		break;
 	case TRACE_ENTER:
@@ -460,13 +459,16 @@ static uint32_t routine_at(const struct object_header *p, uintptr_t pc)
 	return at < p->calls_size ? (uint32_t)at : 0;
 }
 
-/* is it that image's place for a thread's bits, or for where values go? */
+/* is it an image's place for the thread's bits, or for where values go, as code
+   leads there? */
 static _Bool is_appended_to(const struct counting *c, uintptr_t word)
 {
+	int64_t slot = ARCH_SLOT_OWN ? 0 : thread_slot(c);
+
 	for (uint32_t i = 0; i < c->image.n; i++) {
 		const struct counted_image *m = image_of(c, i);
 
-		uintptr_t page = (uintptr_t)m->counters - m->run;
+		uintptr_t page = (uintptr_t)image_piece(m, slot) - m->run;
 
 		if (m->state != IMAGE_GONE && m->run &&
 		    (word == page + TRACE_PAGE_BITS ||
@@ -498,21 +500,35 @@ static void finish_routine(const struct tracer *t, void *context,
 	}
 }
 
+/* does a call of a routine return there, to code of the program? */
+static _Bool is_called(const struct counting *c, const struct object_header *p,
+		       uintptr_t back)
+{
+	const struct routines_code *k = at_distance(p, p->calls);
+	const uint32_t *routine =
+		k->routine[(p->flags & OBJECT_HEADER_ABOVE) != 0];
+
+	if (object_at(c, back) != p || routine_at(p, back))
+		return 0;
+	for (unsigned r = 0; r < TRACE_ROUTINES; r++)
+		if (arch_called(back, (uintptr_t)at_distance(k, routine[r])))
+			return 1;
+	return 0;
+}
+
 /* where a routine was called that the thread is in; 0: not known */
 static uintptr_t called_from(const struct counting *c,
 			     const struct object_header *p,
-			     const uintptr_t *stack)
+			     const void *context)
 {
 	enum { LOOKS = 16 };
-	const struct routines_code *k = at_distance(p, p->calls);
+	const uintptr_t *stack = (const void *)arch_stack(context);
 
+	if (is_called(c, p, arch_link(context)))
+		return arch_link(context);
 	for (unsigned i = 0; i < LOOKS; i++)
-		for (unsigned r = 0; r < TRACE_ROUTINES; r++)
-			if (object_at(c, stack[i]) == p &&
-			    arch_called(stack[i],
-					(uintptr_t)at_distance(
-						k, k->routine[0][r])))
-				return stack[i];
+		if (is_called(c, p, stack[i]))
+			return stack[i];
 	return 0;
 }
 
@@ -528,11 +544,10 @@ static uintptr_t finish(const struct tracer *t, void *context)
 
 	if (routine) {
 		finish_routine(t, context, p, routine);
-		at = called_from(t->c, p,
-				 (const void *)arch_frame(context));
+		at = called_from(t->c, p, context);
 		return at ? at : pc;
 	}
-	begin = p ? arch_append(pc, &at) : 0;
+	begin = p ? arch_append(context, &at) : 0;
 	if (begin && is_appended_to(t->c, at)) {
 		arch_set_pc(context, begin);
 		return begin;
@@ -542,14 +557,14 @@ static uintptr_t finish(const struct tracer *t, void *context)
 
 void trace_signal(struct counting *c, uint64_t signal, void *context)
 {
+	uint64_t payload[3] = {0, 0, ARCH_CAN_SEE_RETURNS};
 	struct tracer t;
-	uint64_t payload[2];
 
 	if (!begin(&t, c))
 		return;
 	payload[0] = finish(&t, context);
-	payload[1] = arch_frame(context);
-	record(&t, RING_SIGNAL, signal, payload, 2);
+	payload[1] = arch_stack(context);
+	record(&t, RING_SIGNAL, signal, payload, 3);
 	unblock_signals(&t);
 }
 

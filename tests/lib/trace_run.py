@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """
 trace_run: what a program did, as `tally replay` regenerates it from a trace,
-and as single steps of the original tell it (tests/tools/step-counts.c).
+and as single steps of the original tell it (tests/tools/step-counts.c, or
+qemu-steps.c for the other machine).
 
-    trace_run.py [--libs] [--encoding NAME].. [--around N] PROGRAM [ARG..]
+    trace_run.py [--isa ISA] [--libs] [--encoding NAME].. [--around N] PROGRAM [ARG..]
 
 prints where the two differ first, of each encoding and thread. Both are lists
 of places, one for each instruction that was completed, in order:
@@ -35,6 +36,7 @@ from count_run import *
 from objdump_text import Bytes
 
 ENCODINGS = "witness", "bits", "every-branch"
+PLUGIN, INTERRUPTS = "qemu-steps", "qemu-signals"
 ADDRESS_BITS = 48
 # what step-counts writes beside instructions (step_trace.h)
 MARKS = 16
@@ -42,7 +44,7 @@ MARKS = 16
 MOST = 200 << 20
 # instructions of the last 64 branches, and of calls between them
 LOST = 600
-CUT_OFF = "lost: up to 64 branches"
+CUT_OFF, KILLED = "lost: up to 64 branches", "a signal ended the process"
 # what is the same with tally and without, as far as the program may see
 STEADY = {"LD_BIND_NOW": "1", "MALLOC_TRIM_THRESHOLD_": "10000000"}
 
@@ -98,6 +100,10 @@ def is_of(places, ranges):
 
 # --- single steps
 
+def plugins():
+    return () if count_run.ISA == HOST else (PLUGIN, INTERRUPTS)
+
+
 def auditor(here):
     """A library for LD_AUDIT: with tally the loader has one, too, and locks
     once more for it when the program ends."""
@@ -105,16 +111,25 @@ def auditor(here):
     if not os.path.exists(lib):
         with open(source, "w") as f:
             f.write("unsigned la_version(unsigned v) { return v; }\n")
-        run("cc", "-shared", "-fPIC", "-nostdlib", "-o", lib, source)
+        run(*compiler(count_run.ISA, "gcc"), "-shared", "-fPIC", "-nostdlib",
+            "-o", lib, source)
     return lib
+
+
+def stepper(here):
+    """The words before a program that is stepped."""
+    audit = "LD_AUDIT=" + auditor(here)
+    if count_run.ISA == HOST:
+        return ["env", audit, STEPS, "-s", here + "/ran"]
+    return [count_run.EMULATOR, "-singlestep", "-E", audit, "-plugin",
+            "%s/%s.so,out=%s/ran," % (count_run.where, PLUGIN, here)]
 
 
 def steps(images, here, words, env=STEADY):
     """(status, output, {(process, thread): places}), numbered from 0"""
     for name in glob.glob(here + "/ran.*"):
         os.remove(name)
-    got = quiet(["env", "LD_AUDIT=" + auditor(here), STEPS, "-s",
-                 here + "/ran", *words], here, **env)
+    got = quiet([*stepper(here), *words], here, **env)
     threads = collections.defaultdict(list)
     for name in glob.glob(here + "/ran.steps.*"):
         pid, tid = map(int, name.split(".")[-2:])
@@ -226,8 +241,9 @@ class Symbols:
     @functools.lru_cache(None)
     def table(self, path):
         found = []
-        for line in run("nm", "-n", "--defined-only", path).splitlines() or \
-                run("nm", "-nD", "--defined-only", path).splitlines():
+        nm = tool(count_run.ISA, "nm"), "-n", "--defined-only"
+        for line in run(*nm, path).splitlines() or \
+                run(*nm, "-D", path).splitlines():
             w = line.split()
             if len(w) == 3 and w[1] in "tTwWiu":
                 found.append((int(w[0], 16), w[2]))
@@ -310,13 +326,14 @@ def of_names(images, exe, names, twin=None):
     NAME.cold"""
     image = images.of(exe)
     return [range(place(image, a), place(image, a + n))
-            for a, n, name in Names.read(HOST, twin or exe)
+            for a, n, name in Names.read(count_run.ISA, twin or exe)
             if name.split(".")[0] in names]
 
 
 def main_of(images, exe, twin=None):
     """The place of main(); `twin` has symbols."""
-    at = [a for a, _, n in Names.read(HOST, twin or exe) if n == "main"]
+    at = [a for a, _, n in Names.read(count_run.ISA, twin or exe)
+          if n == "main"]
     return place(images.of(exe), at[0] if at else 0)
 
 
@@ -391,7 +408,7 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
             more = compare(images, main, wanted.get(key, ()), said[key], own,
                            status >= 128, around)
             if end_of(said[key]) not in (ENDS if status < 128 else
-                                         (*ENDS, CUT_OFF)):
+                                         (*ENDS, CUT_OFF, KILLED)):
                 more.append("ends with: %s" % end_of(said[key]))
             bad += ["process %d thread %d: %s" % (*key, x) for x in more]
         n = sum(len(p.at) for p in said.values())
@@ -400,11 +417,79 @@ def judge(here, exe, args=(), encodings=ENCODINGS, libs=False, env=STEADY,
     return out
 
 
+# --- signals that arrive anywhere: of a program with progs/trace/interrupts.c
+
+HANDLER = "on_interrupt"
+HANDLING = HANDLER, "interrupt_plus", "interrupt_minus", "interrupt_twice"
+PERIOD = 12
+
+
+def without(places, ranges):
+    known = {p: any(p in r for r in ranges) for p in set(places)}
+    return array.array("Q", (p for p in places if not known[p]))
+
+
+def check_handlers(images, exe, places, sent):
+    """Complaints about what handlers did: PERIOD calls later the same."""
+    begin = of_names(images, exe, [HANDLER])[0][0]
+    starts = [i for i, p in enumerate(places) if p == begin]
+    calls = [places[a:b] for a, b in zip(starts, starts[1:] + [len(places)])]
+    bad = ["%d calls of the handler, %d signals" % (len(calls), sent)] \
+        if len(calls) != sent or starts[:1] != [0] else []
+    bad += ["call %d of the handler is not as %d was" % (i, i % PERIOD)
+            for i, c in enumerate(calls) if c != calls[i % PERIOD]]
+    return bad[:5]
+
+
+def judge_interrupts(here, exe, every, encodings=ENCODINGS, within=None,
+                     env=STEADY):
+    """
+    [(what, complaints)]: signals arrive in code of the program's file as it is
+    traced, inserted code and all, or of another file. Without what handlers do
+    it did what it does without signals. Of a static program it is only asked
+    that the replay is never lost: there handlers do not say that they return,
+    and when a signal has arrived in tally's own code, which is in the file as
+    well, is not known.
+    """
+    images = Images(here)
+    main = main_of(images, exe)
+    status, output, wanted = steps(images, here, [exe], env)
+    handling = of_names(images, exe, HANDLING)
+    own = of_image(images.of(exe))
+    plugin = "%s/%s.so,out=%s/sent,in=%s,every=%d,seed=%d" % (
+        count_run.where, INTERRUPTS, here, within or os.path.basename(exe),
+        every, every)
+    out = []
+    for e in encodings:
+        got, text, err, file = trace(here, e, [exe], {
+            **env, "QEMU_SINGLESTEP": "1", "QEMU_PLUGIN": plugin})
+        bad = [] if (got, text) == (status, output) else [
+            "status %s, want %s" % (got, status), text[:200], err[:200]]
+        name, = glob.glob(here + "/sent.*")
+        sent = int(open(name).read())
+        os.remove(name)
+        path = replay(images, file)[0, 0]
+        if b"/ld-" in open(exe, "rb").read(4096):
+            bad += check_handlers(images, exe, is_of(path.at, handling), sent)
+            path.at = without(path.at, handling)
+            bad += compare(images, main, wanted[0, 0], path, own)
+        bad += ["at %d: %s" % x for x in path.said[:-1]
+                if not x[1].startswith(("gap: ", "signal ", "its handler"))]
+        if end_of(path) not in ENDS:
+            bad.append("ends with: %s" % end_of(path))
+        out.append(("%s, %d signals" % (e, sent), bad if sent else
+                    bad + ["no signal arrived"]))
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("--isa", choices=ISAS, default=HOST)
     ap.add_argument("--libs", action="store_true")
     ap.add_argument("--encoding", action="append")
     ap.add_argument("--around", type=int, default=3)
+    ap.add_argument("--interrupt", type=int, metavar="N",
+                    help="by signals behind one of N instructions")
     ap.add_argument("--lazy", action="store_true",
                     help="stubs are bound as they are called")
     ap.add_argument("program")
@@ -412,13 +497,17 @@ def main():
     args = ap.parse_args()
     env = {k: v for k, v in STEADY.items()
            if not (args.lazy and k == "LD_BIND_NOW")}
-    count_run.use(HOST)
+    count_run.use(args.isa)
     status = 0
     with tempfile.TemporaryDirectory() as here:
-        begin(os.environ.get("WHERE", here))
-        for what, bad in judge(here, os.path.realpath(args.program), args.arg,
-                               args.encoding or ENCODINGS, args.libs, env,
-                               args.around):
+        begin(os.environ.get("WHERE", here), *plugins())
+        exe = os.path.realpath(args.program)
+        found = judge_interrupts(count_run.where, exe, args.interrupt,
+                                 args.encoding or ENCODINGS) \
+            if args.interrupt else \
+            judge(here, exe, args.arg, args.encoding or ENCODINGS, args.libs,
+                  env, args.around)
+        for what, bad in found:
             print("%s: %s" % (what, "differs" if bad else "same"))
             for line in bad:
                 print("  " + line)

@@ -3,8 +3,9 @@
 trace_sweep: what `tally replay` says of random programs, and what single steps
 say (trace_run.py).
 
-    trace_sweep.py [--features NAME,..] [--without NAME,..] [--all] [--own]
-                   [--kind N] [--encoding NAME].. [--keep FOLDER] SEED...
+    trace_sweep.py [--isa ISA] [--features NAME,..] [--without NAME,..] [--all]
+                   [--own] [--kind N] [--encoding NAME].. [--keep FOLDER]
+                   SEED...
 
 Each seed is a program whose calls begin and end in all ways
 (call_programs.py), and a way to compile it (call_compare.py). Of these
@@ -73,6 +74,7 @@ def attempt(seed, args, folder):
 
 def main():
     ap = argparse.ArgumentParser()
+    ap.add_argument("--isa", choices=ISAS, default=HOST)
     ap.add_argument("--features")
     ap.add_argument("--without", default="")
     ap.add_argument("--all", action="store_true")
@@ -84,10 +86,10 @@ def main():
     ap.add_argument("--keep")
     ap.add_argument("seed", type=int, nargs="+")
     args = ap.parse_args()
-    count_run.use(HOST)
+    count_run.use(args.isa)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        begin(folder)
+        begin(folder, *trace_run.plugins())
         for seed in args.seed:
             try:
                 failed += not attempt(seed, args, folder)

@@ -4,6 +4,7 @@
 #
 #	tests/sweep/traces.sh [SEED...]
 #
+# ISA says for which machine: that of this one, if it is not set.
 # Without seeds, TRACE_PROGRAMS (100) programs from TRACE_FIRST (1) on. The same
 # seed is the same program, compiled in the same way, for one version of the
 # generator (tests/lib/call_programs.py). KEEP=FOLDER keeps the files of those
@@ -19,17 +20,13 @@
 #	jump, throw		in recursion: in which frame they land
 cd "$(dirname "$0")/../.." || exit 1
 
-if [ "$(uname -m)" != x86_64 ]; then
-	echo "traces: of x86-64 alone"
-	exit 0
-fi
 if [ $# -eq 0 ]; then
 	first=${TRACE_FIRST:-1}
 	set -- $(seq "$first" $((first + ${TRACE_PROGRAMS:-100} - 1)))
 fi
 sweep() {
 	nice -n 10 python3 tests/lib/trace_sweep.py \
-		${KEEP:+--keep "$KEEP"} "$@" || failed=1
+		${ISA:+--isa "$ISA"} ${KEEP:+--keep "$KEEP"} "$@" || failed=1
 }
 failed=0
 if [ -n "${NOT_YET-}" ]; then

@@ -107,11 +107,17 @@ static uint64_t word_at(const struct counter_code *c,
 	       (uint64_t)((int64_t)COUNTER_SIZE * word);
 }
 
-static unsigned append_code(const struct counter_code *c,
-			    const struct code_append *k,
+/* is appended bits' code changed when there are threads? */
+static bool append_changes(const struct counter_code *c)
+{
+	return c->isa->move->add_thread && !c->for_threads;
+}
+
+static unsigned append_code(struct counter_code *c, uint32_t number,
 			    const struct scratch *s, uint64_t addr,
 			    const struct plan_bases *bases, uint8_t *out)
 {
+	const struct code_append *k = &c->append.at[number];
 	const struct append x = {
 		.word = word_at(c, bases, running_word(c->isa,
 						       TRACE_PAGE_BITS / 8)),
@@ -119,8 +125,12 @@ static unsigned append_code(const struct counter_code *c,
 		.bits = k->bits,
 		.n = k->n,
 		.below = k->below && !s->depth,
+		.for_threads = c->for_threads,
+		.subtract = c->subtract,
 	};
 
+	if (out && append_changes(c))
+		c->site.at[c->site.n - c->append.n + number] = addr;
 	return c->isa->move->append(&x, addr, s->reg, out);
 }
 
@@ -180,7 +190,7 @@ static unsigned arrival_code(const struct counter_code *c,
 }
 
 /* bytes of the code, which is written if out is not NULL; 0: out of reach */
-static unsigned trace_code(const struct counter_code *c,
+static unsigned trace_code(struct counter_code *c,
 			   const struct insertion *i, const struct scratch *s,
 			   uint64_t addr, const struct plan_bases *bases,
 			   uint8_t *out)
@@ -189,7 +199,7 @@ static unsigned trace_code(const struct counter_code *c,
 
 	switch (i->code & CODE_ALONE) {
 	case CODE_APPENDS:
-		return append_code(c, &c->append.at[n], s, addr, bases, out);
+		return append_code(c, n, s, addr, bases, out);
 	case CODE_VALUES:
 		return values_code(c, &c->values.at[n], s, addr, bases, out);
 	case CODE_SITES:
@@ -219,7 +229,7 @@ static unsigned additions_size(const struct counter_code *c,
 	       (c->for_threads ? move->add_thread_size : 0);
 }
 
-unsigned counter_code_size(const struct counter_code *c,
+unsigned counter_code_size(struct counter_code *c,
 			   const struct insertion *i, const struct scratch *s)
 {
 	static const struct plan_bases none;
@@ -300,6 +310,8 @@ void counter_code_memory(struct counter_code *c, uint32_t ncounter,
 
 	if (!c->for_threads)
 		nsite = isa->move->add_one_site ? c->first.n - 1 : c->add.n;
+	if (append_changes(c))
+		nsite += c->append.n;
 	c->site.at = NEW_ARRAY(uint64_t, nsite);
 	c->site.n = c->site.cap = nsite;
 	c->counters = isa->move->thread_room * nsite;

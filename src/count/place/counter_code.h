@@ -92,7 +92,8 @@ struct counter_code {
 	VEC(uint64_t) site; /* by addition's insertion, or by addition: where
 			       code is that can be changed for threads
 			       (isa/move.h); none if it counts for them from
-			       the beginning */
+			       the beginning; then appended bits, where room
+			       is needed for that */
 	bool running; /* there is a running page */
 	/*
 	 * The code counts for threads from the beginning: there is no room
@@ -108,7 +109,7 @@ struct counter_code {
 void counter_code_memory(struct counter_code *c, uint32_t ncounter,
 			 struct plan *p);
 /* for the plan's functions of the same names */
-unsigned counter_code_size(const struct counter_code *c,
+unsigned counter_code_size(struct counter_code *c,
 			   const struct insertion *i, const struct scratch *s);
 bool counter_code_write(struct counter_code *c, const struct insertion *i,
 			const struct scratch *s, uint64_t addr,

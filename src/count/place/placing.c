@@ -96,8 +96,14 @@ void placing_append_bits(struct placing *n, const struct insertion *like,
 			 const struct code_place *w, struct expected x,
 			 struct code_append bits)
 {
-	insert_alone(n, like, w, x, CODE_APPENDS | (uint32_t)n->append.n);
-	vec_push(&n->append, bits);
+	struct insertion i = *like;
+
+	/* each is a place of code that can be changed, as additions are */
+	for (unsigned k = 0; k < w->n; k++) {
+		i.code = CODE_APPENDS | (uint32_t)n->append.n;
+		insert_at(n, i, w, k, x);
+		vec_push(&n->append, bits);
+	}
 }
 
 void placing_append_values(struct placing *n, const struct insertion *like,

@@ -33,6 +33,12 @@ static bool a64_is_privileged(const uint8_t *code, size_t avail)
 	return false;
 }
 
+/* paciasp and its kin, with hints for words: CRm is 3 */
+static bool a64_signs_link(const uint8_t *code, size_t avail)
+{
+	return avail >= 4 && (a64_word(code) & 0xffffff1f) == 0xd503231f;
+}
+
 /* the field is 29 or 31, the latter perhaps for zero */
 static bool is_frame(unsigned r)
 {
@@ -102,6 +108,7 @@ const struct isa isa_a64 = {
 	.accesses = a64_accesses,
 	.uses_frame = a64_uses_frame,
 	.is_privileged = a64_is_privileged,
+	.signs_link = a64_signs_link,
 	.reg_name = a64_reg_name,
 	.move = &a64_move,
 	.exclusives = true,

@@ -107,6 +107,11 @@ bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out);
 bool a64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 
+/* append.c, site_call.c */
+unsigned a64_append_bits(const struct append *x, uint64_t at,
+			 const uint8_t *reg, uint8_t *out);
+unsigned a64_site_call(const struct site_call *x, uint64_t at, uint8_t *out);
+
 /* poison.c */
 unsigned a64_poison(regset regs, uint8_t flags, unsigned variant,
 		    uint8_t *out);

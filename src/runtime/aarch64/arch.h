@@ -221,30 +221,6 @@ static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 	return g->fp;
 }
 
-/* code writes no traces on this machine */
-static inline uintptr_t arch_append(uintptr_t pc, uintptr_t *word)
-{
-	(void)pc;
-	(void)word;
-	return 0;
-}
-static inline _Bool arch_called(uintptr_t back, uintptr_t routine)
-{
-	(void)back;
-	(void)routine;
-	return 0;
-}
-static inline uint64_t arch_trace_about(const void *context)
-{
-	(void)context;
-	return 0;
-}
-static inline uint64_t arch_trace_value(const void *context)
-{
-	(void)context;
-	return 0;
-}
-
 /* where the hook comes back to */
 static inline uintptr_t arch_hook_back(const struct arch_hook *g)
 {
@@ -420,6 +396,12 @@ static inline void arch_silence(char *routine)
 /* handlers return by themselves, most of them */
 #define ARCH_RESTORER 0
 enum { ARCH_ACTION_FLAGS = 0, ARCH_SEES_RETURNS = 0 };
+/* unwinders find the way over a handler's call in the tables of the module */
+#ifdef RUNTIME_IS_ENTRY
+enum { ARCH_CAN_SEE_RETURNS = 0 };
+#else
+enum { ARCH_CAN_SEE_RETURNS = 1 };
+#endif
 
 /* can signals that end the process be caught on the way? */
 enum { ARCH_NOTES_ENDS = 1 };
@@ -453,6 +435,12 @@ static inline uintptr_t arch_return(const void *context)
 static inline uintptr_t arch_frame(const void *context)
 {
 	return ((const unsigned long *)context)[ARCH_UC_REGS + 29];
+}
+
+/* the stack pointer of the interrupted code */
+static inline uintptr_t arch_stack(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_REGS + 31];
 }
 
 /* an address in code without what signs it */
@@ -505,6 +493,60 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 	*counter = u[ARCH_UC_REGS + a] + (w[0] >> 10 & 0xfff) * 8;
 	return (uintptr_t)w;
 }
+
+/*
+ * Where code began, at its load, that was interrupted before it had stored a
+ * thread's bits again (isa/a64/insert/append.c); 0: it looks like none. *word:
+ * what it would write to. It is a load, a shift, perhaps one that adds, and a
+ * store.
+ */
+static inline uintptr_t arch_append(const void *context, uintptr_t *word)
+{
+	enum { SHIFT = 0xd3400000 }; /* ubfm, of a whole register */
+	const unsigned long *u = context;
+	const unsigned *pc = (const unsigned *)u[ARCH_UC_PC], *w = pc - 1;
+	const unsigned *end;
+	unsigned a, b;
+
+	for (unsigned i = 0; i < 2 && (w[0] & 0xffc00000) != 0xf9400000; i++)
+		w--;
+	a = w[0] >> 5 & 31;
+	b = w[0] & 31;
+	end = w + 2;
+	end += arch_adds(end[0], b);
+	if ((w[0] & 0xffc00000) != 0xf9400000 || a == 31 || a == b ||
+	    (w[1] & 0xffc003ff) != (SHIFT | b << 5 | b) || pc > end ||
+	    end[0] != (0xf9000000 | (w[0] & 0x003fffe0) | b))
+		return 0;
+	*word = u[ARCH_UC_REGS + a] + (w[0] >> 10 & 0xfff) * 8;
+	return (uintptr_t)w;
+}
+
+/* does a call of that routine return there? Requires: it is code, and so is
+   what is before it */
+static inline _Bool arch_called(uintptr_t back, uintptr_t routine)
+{
+	unsigned w = *(const unsigned *)(back - 4);
+
+	return (w & 0xfc000000) == 0x94000000 &&
+	       back - 4 + (uintptr_t)((intptr_t)(int)(w << 6) >> 4) == routine;
+}
+
+/* registers that a routine of trace.S has its argument in, and what the site's
+   word gets */
+static inline uint64_t arch_trace_about(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_REGS + 16];
+}
+
+static inline uint64_t arch_trace_value(const void *context)
+{
+	return ((const unsigned long *)context)[ARCH_UC_REGS + 10];
+}
+
+/* what the site has laid down (isa/a64/insert/site_call.c): words up to the
+   target, and bytes of it all */
+enum { ARCH_SITE_TARGET = 3, ARCH_SITE_DEPTH = 32 };
 
 /*
  * What is inserted before an instruction, where the thread was interrupted:

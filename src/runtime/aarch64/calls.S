@@ -14,27 +14,12 @@
  * It is assembled for some numbers of EVENTS, and for any number: 0.
  */
 #include "abi/calls.h"
+#include "runtime/aarch64/routines.h"
 
 #define ON_CALLS 48 /* abi/launch_env.h */
-#define TELL_WORD 8 /* routines_code.word */
 #define NEVENT 16
 #define ENTRY 24
-#define FRAME 96
 
-	.text	1
-pages:
-	.text	2
-pages_end:
-	.text	0
-start:
-	.quad	0, 0, 0, 0
-	.macro	offset name
-	.long	\name - start
-	.endm
-	/* the branch that threads need (begin) */
-	.macro	branch name
-	.long	0x14000000 + (\name\()_threads - \name - 8) / 4
-	.endm
 	.macro	each what, op
 	\what	push_\op
 	\what	open_\op
@@ -49,64 +34,7 @@ start:
 	each	offset, sub
 	each	branch, add
 	each	branch, sub
-	.word	pages - start, (pages_end - pages) / 4, 0, 0
-
-	/*
-	 * x9: the thread's running page, x16: its record or word. Tally makes
-	 * the second instruction lead to the page; once there are threads, the
-	 * third is a branch to code that asks which one it is
-	 * (calls_convert()).
-	 */
-	.macro	begin_short
-	stp	x9, x10, [sp, #-FRAME]!
-77:	adrp	x9, start
-	nop
-	.text	1
-	.word	77b - start
-	.text	0
-8:
-	.endm
-
-	.macro	begin
-	begin_short
-	stp	x11, x12, [sp, #16]
-	.endm
-
-	.macro	threads name, op
-\name\()_\op\()_threads:
-	mrs	x10, tpidr_el0
-	ldr	x10, [x10, #8]
-	\op	x9, x9, x10
-	\op	x16, x16, x10
-	b	8b
-	.endm
-
-	.macro	end
-	ldp	x11, x12, [sp, #16]
-	ldp	x9, x10, [sp], #FRAME
-	ret
-	.endm
-
-	.macro	save_more
-	stp	x13, x14, [sp, #32]
-	stp	x15, x8, [sp, #48]
-	.endm
-
-	.macro	end_more
-	ldp	x13, x14, [sp, #32]
-	ldp	x15, x8, [sp, #48]
-	end
-	.endm
-
-	/* what is not done here; more: save_more was */
-	.macro	slow what, more
-	.ifeq	\more
-	save_more
-	.endif
-	stp	x7, x6, [sp, #64]
-	mov	w10, #\what
-	b	ask
-	.endm
+	lists
 
 	/* x10: the next entry; to 9: there is no room */
 	.macro	take
@@ -160,7 +88,7 @@ start:
 	cbnz	x11, 1f
 	str	x10, [x17]
 1:	end
-	threads	push, \op
+	threads	push, \op, x16
 2:	ldr	x17, [x10]
 9:	slow	CALLS_PUSH, 0
 	.endm
@@ -175,7 +103,7 @@ start:
 	counts	x10, ENTRY_BEGIN
 	str	x10, [x9, #PAGE_TOP]
 	end
-	threads	open, \op
+	threads	open, \op, x16
 9:	slow	CALLS_OPEN, 0
 	.endm
 
@@ -206,7 +134,7 @@ start:
 	cmp	x11, #8
 	b.eq	9f
 	end_enter
-	threads	enter, \op
+	threads	enter, \op, x16
 4:	cbnz	x12, 9f
 	ldr	x12, [x10, #ENTRY_RECORD]
 1:	ldr	x11, [x12, #RECORD_CALLEE]
@@ -348,7 +276,7 @@ start:
 7:	end_inner x14
 	b	5b
 9:	slow	CALLS_CLOSE, 1
-	threads	close, \op
+	threads	close, \op, x16
 	.endm
 #else
 	.macro	close op
@@ -390,14 +318,14 @@ start:
 	cbnz	x8, 1b
 	end_more
 9:	slow	CALLS_CLOSE, 1
-	threads	close, \op
+	threads	close, \op, x16
 	.endm
 #endif
 
 	.macro	land op
 	begin
 	slow	CALLS_LAND, 0
-	threads	land, \op
+	threads	land, \op, x16
 	.endm
 
 	/* a call of a procedure that calls nothing: there is one at a time */
@@ -417,7 +345,7 @@ start:
 	str	x16, [x9, #PAGE_LEAF]
 	end
 #endif
-	threads	leaf, \op
+	threads	leaf, \op, x16
 9:	stp	x11, x12, [sp, #16]
 	slow	CALLS_LEAF, 0
 	.endm
@@ -455,7 +383,7 @@ start:
 	ldp	x7, x6, [sp, #64]
 	end_more
 #endif
-	threads	leaf_end, \op
+	threads	leaf_end, \op, x16
 9:	slow	CALLS_LEAF_END, 0
 	.endm
 
@@ -471,7 +399,7 @@ start:
 	ldr	x11, [x10, #ENTRY_SP]
 	tbnz	x11, #0, 9f
 1:	end
-	threads	return, \op
+	threads	return, \op, x16
 9:	slow	CALLS_RETURN, 0
 	.endm
 
@@ -508,34 +436,6 @@ leaf_end_sub:
 return_sub:
 	return	sub
 
-/* on_calls(w10, x16, x17, x9, launch_env), if there is one */
-ask:
-	ldr	x11, start + TELL_WORD
-	adr	x12, start
-	ldr	x11, [x12, x11]
-	cbz	x11, 1f
-	ldr	x12, [x11, #ON_CALLS]
-	cbz	x12, 1f
-	stp	x29, x30, [sp, #-96]!
-	mov	x29, sp
-	stp	x0, x1, [sp, #16]
-	stp	x2, x3, [sp, #32]
-	stp	x4, x5, [sp, #48]
-	stp	x16, x17, [sp, #64]
-	str	x18, [sp, #80]
-	mov	w0, w10
-	mov	x1, x16
-	mov	x2, x17
-	mov	x3, x9
-	mov	x4, x11
-	blr	x12
-	ldr	x18, [sp, #80]
-	ldp	x16, x17, [sp, #64]
-	ldp	x4, x5, [sp, #48]
-	ldp	x2, x3, [sp, #32]
-	ldp	x0, x1, [sp, #16]
-	ldp	x29, x30, [sp], #96
-1:	ldp	x7, x6, [sp, #64]
-	end_more
+	asks	ON_CALLS
 
 	.section .note.GNU-stack, "", %progbits

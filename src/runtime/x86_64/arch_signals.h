@@ -43,6 +43,7 @@ enum { ARCH_SEES_RETURNS = 0 };
 enum { ARCH_SEES_RETURNS = 1 };
 #define ARCH_SIGNAL_JUMPS ""
 #endif
+enum { ARCH_CAN_SEE_RETURNS = ARCH_SEES_RETURNS };
 #define ARCH_SIGNAL_GOES                                                       \
 	ARCH_SIGNAL_JUMPS                                                      \
 	"sub $8, %rsp\n"                                                       \
@@ -244,9 +245,10 @@ static inline _Bool arch_appends_values(const uint8_t *p, uintptr_t pc)
  * word of the thread's page again (isa/x64/insert/append.c, append_values.c);
  * 0: it looks like none. *word: the first thread's.
  */
-static inline uintptr_t arch_append(uintptr_t pc, uintptr_t *word)
+static inline uintptr_t arch_append(const void *context, uintptr_t *word)
 {
 	enum { LOAD = ARCH_ACCESS, VALUES_LONGEST = 120 };
+	uintptr_t pc = arch_pc(context);
 	/* behind the load, a shift, and what stands before the store */
 	static const uint8_t done[] = {LOAD, LOAD + 4, LOAD + 5, LOAD + 8};
 	const uint8_t *p;
@@ -292,6 +294,10 @@ static inline uint64_t arch_trace_value(const void *context)
 {
 	return ((const unsigned long *)context)[ARCH_UC_DX];
 }
+
+/* what the site has laid down (isa/x64/insert/site_call.c), with what its call
+   has: words up to the target, and bytes of it all */
+enum { ARCH_SITE_TARGET = 2, ARCH_SITE_DEPTH = 24 + 128 };
 
 /* where a jump leads, perhaps by way of another; 0: it is none */
 static inline uintptr_t arch_pad(const uint8_t *p)
@@ -368,6 +374,11 @@ static inline uintptr_t arch_hook_back(const struct arch_hook *g)
 static inline uintptr_t arch_frame(const void *context)
 {
 	return ((const unsigned long *)context)[ARCH_UC_SP];
+}
+
+static inline uintptr_t arch_stack(const void *context)
+{
+	return arch_frame(context);
 }
 
 static inline uintptr_t arch_link(const void *context)

@@ -16,52 +16,18 @@
  * It is assembled for some numbers of EVENTS, and for any number: 0.
  */
 #include "abi/calls.h"
+#include "runtime/x86_64/routines.h"
 
 #define ON_CALLS 48 /* abi/launch_env.h */
 /* what a routine has pushed when it knows the stack pointer by its own */
 #define PUSHED 24
-/* the site may have kept %r11 in so much room below its stack pointer */
-#define SPARE 64
 
-	.text	1
-pages:
-	.text	2
-pages_end:
-	.text	0
-start:
-page:	.quad	0
-word:	.quad	0
-nevent:	.quad	0
-entry:	.quad	0
 	.rept	2
 	.long	push - start, open - start, enter - start
 	.long	close - start, land - start, leaf - start, leaf_end - start
 	.long	return - start
 	.endr
-	.fill	2 * CALLS_ROUTINES, 4, 0
-	.long	pages - start, (pages_end - pages) / 4, 0, 0
-
-	/*
-	 * An instruction that ends with the distance to the running page, which
-	 * is that to `start` as yet: tally adds what is between them.
-	 */
-	.macro	paged code:vararg
-	\code
-99:	.text	1
-	.long	99b - 4 - start
-	.text	0
-	.endm
-
-	.macro	begin
-	push	%rcx
-	push	%rdx
-	.endm
-
-	.macro	end
-	pop	%rdx
-	pop	%rcx
-	ret
-	.endm
+	lists
 
 	/* what is not done here; r10 is the stack pointer, rcx and rdx are
 	   saved */
@@ -426,41 +392,6 @@ leaf_end:
 	end
 9:	slow_below CALLS_LEAF_END
 
-/* on_calls(edi, r11, r10, page, launch_env), if there is one; loses rcx and
-   rdx, which are saved */
-ask:
-	push	%rax
-	push	%rsi
-	push	%r8
-	push	%r9
-	lea	start(%rip), %rcx
-	add	word(%rip), %rcx
-	mov	(%rcx), %r8
-	test	%r8, %r8
-	jz	1f
-	mov	ON_CALLS(%r8), %r9
-	test	%r9, %r9
-	jz	1f
-	push	%rbp
-	mov	%rsp, %rbp
-	push	%r10
-	push	%r11
-	pushf	/* the direction flag is the program's */
-	mov	%r11, %rsi
-	mov	%r10, %rdx
-	paged	lea start(%rip), %rcx
-	and	$-16, %rsp
-	cld
-	call	*%r9
-	lea	-24(%rbp), %rsp
-	popf
-	pop	%r11
-	pop	%r10
-	pop	%rbp
-1:	pop	%r9
-	pop	%r8
-	pop	%rsi
-	pop	%rax
-	ret
+	asks	ON_CALLS
 
 	.section .note.GNU-stack, "", @progbits

@@ -20,60 +20,22 @@
  */
 #include "abi/routines.h"
 #include "abi/trace.h"
+#include "runtime/x86_64/routines.h"
 
 #define ON_TRACE 56 /* abi/launch_env.h */
-/* the site may have kept %r11 in so much room below its stack pointer */
-#define SPARE 64
 #define FULL 56
 
-	.text	1
-pages:
-	.text	2
-pages_end:
-	.text	3
-places:
-	.text	4
-places_end:
-	.text	0
-start:
-page:	.quad	0
-word:	.quad	0
-	.quad	0, 0
 	.rept	2
 	.long	flush - start, site - start, frame - start
 	.long	enter - start, arrive - start, values - start, 0, 0
 	.endr
-	.fill	16, 4, 0
-	.long	pages - start, (pages_end - pages) / 4
-	.long	places - start, (places_end - places) / 16
+	lists
 
 	/* from one place up to another: how it goes on there (abi/routines.h) */
 	.macro	unfinished from, to, how, on
 	.text	3
 	.long	\from - start, \to - start, \how, \on - start
 	.text	0
-	.endm
-
-	/*
-	 * An instruction that ends with the distance to the running page, which
-	 * is that to `start` as yet: tally adds what is between them.
-	 */
-	.macro	paged code:vararg
-	\code
-99:	.text	1
-	.long	99b - 4 - start
-	.text	0
-	.endm
-
-	.macro	begin
-	push	%rcx
-	push	%rdx
-	.endm
-
-	.macro	end
-	pop	%rdx
-	pop	%rcx
-	ret
 	.endm
 
 	/* the thread's word << bits | from; loses rcx. The labels are
@@ -119,7 +81,7 @@ flush_ask:
 	pop	%r10
 	pop	%rdi
 	end
-	unfinished flush_read, flush_ask, UNFINISHED_RESUMES, flush_again
+	unfinished flush_read, flush_wrote, UNFINISHED_RESUMES, flush_again
 	unfinished flush_wrote, flush_done, UNFINISHED_WORD, flush_done
 
 site:
@@ -241,44 +203,10 @@ values:
 	test	$1 << TRACE_VALUES_ROOM, %ecx
 	end
 
-/* on_trace(edi, r11, r10, page, launch_env), if there is one: else bits are
-   lost; loses rcx and rdx, which are saved */
-ask:
-	push	%rax
-	push	%rsi
-	push	%r8
-	push	%r9
-	lea	start(%rip), %rcx
-	add	word(%rip), %rcx
-	mov	(%rcx), %r8
-	test	%r8, %r8
-	jz	1f
-	mov	ON_TRACE(%r8), %r9
-	test	%r9, %r9
-	jz	1f
-	push	%rbp
-	mov	%rsp, %rbp
-	push	%r10
-	push	%r11
-	pushf	/* the direction flag is the program's */
-	mov	%r11, %rsi
-	mov	%r10, %rdx
-	paged	lea start(%rip), %rcx
-	and	$-16, %rsp
-	cld
-	call	*%r9
-	lea	-24(%rbp), %rsp
-	popf
-	pop	%r11
-	pop	%r10
-	pop	%rbp
-	jmp	2f
-1:	mov	$1, %ecx
+	.macro	lose_bits
+	mov	$1, %ecx
 	paged	mov %rcx, %gs:start+TRACE_PAGE_BITS(%rip)
-2:	pop	%r9
-	pop	%r8
-	pop	%rsi
-	pop	%rax
-	ret
+	.endm
+	asks	ON_TRACE, lose_bits
 
 	.section .note.GNU-stack, "", @progbits

@@ -150,8 +150,12 @@ static void run_insn(const struct flow *x, struct state *s,
 		     struct insn *in)
 {
 	struct uop u[UOP_MAX];
-	unsigned n = x->isa->lift_scanned(code, avail, at, in, u);
+	unsigned n;
 
+	/* signed and authenticated again it is the same; else it faults */
+	if (x->isa->signs_link && x->isa->signs_link(code, avail))
+		return;
+	n = x->isa->lift_scanned(code, avail, at, in, u);
 	if (in->kind == INSN_BAD || in->kind == INSN_UNKNOWN) {
 		forget(x, s, 0);
 		s->slot = other;

@@ -100,15 +100,18 @@ static double cost_of(const struct traced_proc *k, const struct codes *c)
 	return cost;
 }
 
+/* where a branch can carry no code (between exclusive accesses), witnesses are
+   the only way */
 static bool find_codes(struct traced_proc *k)
 {
 	bool *branches = codes_of_branches(k->q->a, &k->graph.g);
 	bool bits = try_codes(k, branches, &k->codes);
 	struct codes witness;
 
-	if (k->x->encoding == TRACE_EVERY_BRANCH)
-		return bits && lengthen(k, &k->codes);
-	if (k->x->encoding == TRACE_BITS || !try_witnesses(k, &witness))
+	if (bits && k->x->encoding == TRACE_EVERY_BRANCH)
+		return lengthen(k, &k->codes);
+	if ((bits && k->x->encoding == TRACE_BITS) ||
+	    !try_witnesses(k, &witness))
 		return bits;
 	if (!bits || cost_of(k, &witness) <= cost_of(k, &k->codes))
 		k->codes = witness;

@@ -115,6 +115,13 @@ struct proc_plan *image_plan(struct replay_image *m, uint32_t proc)
 	return m->plan[proc];
 }
 
+bool image_traces(struct replay_image *m, uint64_t old)
+{
+	uint32_t b = map_block_at(&m->map, old);
+
+	return b != MAP_NONE && image_plan(m, map_proc_of(&m->map, b));
+}
+
 struct replay_place image_place_of(struct replay_image *m, uint64_t old)
 {
 	struct replay_place x = {.address = old};

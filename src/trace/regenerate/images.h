@@ -53,6 +53,9 @@ struct replay_image *images_old(const struct replay_images *x,
 				uint64_t *old);
 /* the place of an address of the original */
 struct replay_place image_place_of(struct replay_image *m, uint64_t old);
+/* is that an address in code that is traced? Stubs of the linker are not, in
+   their new place either */
+bool image_traces(struct replay_image *m, uint64_t old);
 /* what is added to addresses of the original in a process */
 uint64_t images_base(const struct replay_images *x, uint32_t process,
 		     const struct replay_image *m);

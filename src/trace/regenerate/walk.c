@@ -314,6 +314,14 @@ static void pass_entry(struct walk *w, const struct replay_place *p)
 		stream_pass(&w->stream);
 }
 
+/* a jump had said that it leads here, but jumps of a handler have since said
+   otherwise */
+static void pass_late_entry(struct walk *w)
+{
+	if (w->at.old && (w->by == BY_CALL || w->by == BY_JUMP))
+		pass_entry(w, &w->at);
+}
+
 /* control goes there by a call or jump */
 static void go(struct walk *w, const struct replay_place *p, enum walk_by by)
 {
@@ -359,8 +367,20 @@ static void go_on(struct walk *w, const struct walk_frame *f)
 	w->prefix = f->prefix;
 	w->nprefix = f->nprefix;
 	w->gap = w->lost = false;
+	w->before = f->before;
 	if (f->rest.n)
 		tell(w, &f->rest);
+}
+
+/* the innermost frame is the kernel's, and the handler that it has called goes
+   back to what it interrupted; nothing says so */
+static bool resumes_silently(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	const struct walk_frame *f = &w->frame.at[w->frame.n - 1];
+
+	return w->frame.n > 1 && !f->interrupted && !f->site.image &&
+	       f[-1].untold && !(r && r->kind == RING_RESUME);
 }
 
 /* the innermost frame goes on */
@@ -372,6 +392,7 @@ static void pop(struct walk *w)
 		lose(w, "a return to an unknown caller");
 		return;
 	}
+	w->frame.n -= resumes_silently(w);
 	f = w->frame.at[--w->frame.n];
 	if (f.interrupted) {
 		tell_resumption(w, f.signal);
@@ -706,6 +727,7 @@ static void interrupt(struct walk *w, const struct trace_record *r,
 		.site = w->at,
 		.interrupted = true,
 		.signal = (uint32_t)r->number,
+		.untold = r->nword > 2 && !r->word[2] ? (uint32_t)r->number : 0,
 		.pc = r->word[0],
 		.way = w->way,
 		.nway = w->nway,
@@ -720,15 +742,41 @@ static void interrupt(struct walk *w, const struct trace_record *r,
 		.nprefix = w->nprefix,
 	};
 
-	tell_interruption(w, (uint32_t)r->number, r->word[0]);
 	if (rest)
 		f.rest = *rest;
+	else if (w->before.n)
+		f.before = w->before;
+	else if (w->holds)
+		f.before = w->held;
+	w->before.n = 0;
+	tell_interruption(w, (uint32_t)r->number, r->word[0]);
 	stream_pass(&w->stream);
 	push(w, f);
 	w->prefix = w->nprefix = 0;
 	w->at = (struct replay_place){0};
 	w->fresh = w->gap = false;
 	w->nway = 0;
+}
+
+/* is it in a handler of that signal, which may not say that it returns? */
+static bool is_handling(const struct walk *w, uint32_t number)
+{
+	for (size_t i = w->frame.n; i-- > 0;)
+		if (w->frame.at[i].interrupted)
+			return number && w->frame.at[i].untold == number;
+	return false;
+}
+
+/* is that address of the original the step's last instruction? */
+static bool ends_with(const struct walk_step *s, struct replay_image *m,
+		      uint64_t old)
+{
+	struct replay_place p = {.image = m, .vertex = s->vertex};
+
+	if (!s->n || s->kind != WALK_BLOCK || s->image != m)
+		return false;
+	p.plan = image_plan(m, (uint32_t)(s->plan->p - m->map.proc.at));
+	return insn_at(&p, old) == s->first + s->n - 1;
 }
 
 /*
@@ -740,41 +788,44 @@ static bool is_interrupted(struct walk *w)
 	const struct trace_record *r = stream_record(&w->stream);
 	struct walk_step *h = &w->held, rest;
 	struct replay_image *m;
-	struct replay_place p;
 	uint64_t old = 0;
 	uint32_t i;
 
 	if (!r || r->kind != RING_SIGNAL || r->nword < 2)
 		return false;
 	m = images_old(w->images, w->process, r->word[0], &old);
-	if (w->holds && m && m == h->image) {
-		p = (struct replay_place){.image = m, .vertex = h->vertex};
-		p.plan = image_plan(m, (uint32_t)(h->plan->p - m->map.proc.at));
-		i = insn_at(&p, old);
-		if (i == h->first + h->n - 1 &&
-		    !(w->at.image && insn_at(&w->at, old) <
-			      w->at.plan->block[w->at.vertex].ninsn)) {
-			rest = *h;
-			rest.first = i;
-			rest.n = 1;
-			h->n--;
-			w->holds = h->n;
-			interrupt(w, r, &rest, w->first);
-			return true;
-		}
+	if (m && !image_traces(m, old))
+		m = NULL;
+	if (w->holds && m && ends_with(h, m, old) &&
+	    !(w->at.image == m && insn_at(&w->at, old) <
+				  w->at.plan->block[w->at.vertex].ninsn)) {
+		rest = *h;
+		rest.first += h->n - 1;
+		rest.n = 1;
+		h->n--;
+		w->holds = h->n;
+		interrupt(w, r, &rest, w->first);
+		return true;
+	}
+	/* as it left a block that was told before another signal */
+	if (m && w->fresh && ends_with(&w->before, m, old)) {
+		interrupt(w, r, NULL, w->first);
+		return true;
 	}
 	if (m && w->at.image && m != w->at.image)
 		return false;
 	if (m && w->at.image) {
 		i = insn_at(&w->at, old);
-		if (i == w->at.plan->block[w->at.vertex].ninsn)
+		/* what was told of a block is not taken back */
+		if (i == w->at.plan->block[w->at.vertex].ninsn || i < w->first)
 			return false;
 		if (i > w->first)
 			tell_block(w, w->first, i - w->first);
 		interrupt(w, r, NULL, i);
 		return true;
 	}
-	if (m)
+	/* a handler is not interrupted by its own signal, but returns first */
+	if (m || is_handling(w, (uint32_t)r->number))
 		return false;
 	interrupt(w, r, NULL, w->first);
 	return true;
@@ -806,6 +857,33 @@ static bool resumes(struct walk *w)
 	return true;
 }
 
+/*
+ * Has a signal arrived before what the edge writes was written? The edge is
+ * w->way[w->nway].
+ */
+static bool is_held_up(struct walk *w, const struct map_edge *d)
+{
+	const struct trace_record *r;
+
+	if (!(d->writes & (MAP_WRITES_TARGET | MAP_WRITES_FRAME)))
+		return false;
+	r = stream_record(&w->stream);
+	if (!r || r->kind != RING_SIGNAL || r->nword < 2)
+		return false;
+	w->nway++;
+	interrupt(w, r, NULL, 0);
+	return true;
+}
+
+/* along the first edge of the way */
+static void follow(struct walk *w)
+{
+	uint32_t e = w->way[--w->nway];
+
+	if (!is_held_up(w, &w->at.plan->edge[e]))
+		go_along(w, e);
+}
+
 /* the next edge from where control is */
 static void step(struct walk *w)
 {
@@ -814,16 +892,17 @@ static void step(struct walk *w)
 	const struct trace_record *r;
 	const struct choice *x;
 
-	if (w->nway) {
-		go_along(w, w->way[--w->nway]);
-		return;
-	}
-	if (!n) {
+	pass_late_entry(w);
+	if (!n && !w->nway) {
 		lose(w, "a block that nothing leaves");
 		return;
 	}
-	if (n == 1 && !w->at.plan->on[g->out[g->out_first[v]]]) {
-		go_along(w, g->out[g->out_first[v]]);
+	if (!w->nway && n == 1 && !w->at.plan->on[g->out[g->out_first[v]]]) {
+		w->way = &g->out[g->out_first[v]];
+		w->nway = 1;
+	}
+	if (w->nway) {
+		follow(w);
 		return;
 	}
 	if (is_entered(w))
@@ -841,7 +920,7 @@ static void step(struct walk *w)
 	}
 	w->way = x->way;
 	w->nway = x->nway;
-	go_along(w, w->way[--w->nway]);
+	follow(w);
 }
 
 /* --- where it is not known where control is */
@@ -1074,6 +1153,7 @@ static void tell_place(struct walk *w)
 		return;
 	}
 	w->fresh = true;
+	pass_late_entry(w);
 	if (is_interrupted(w))
 		return;
 	w->fresh = false;
@@ -1081,6 +1161,7 @@ static void tell_place(struct walk *w)
 		return;
 	b = &w->at.plan->block[w->at.vertex];
 	tell_block(w, w->first, b->ninsn - w->first);
+	w->before.n = 0;
 }
 
 static void tell_lost(struct walk *w)
@@ -1147,8 +1228,11 @@ static uint32_t quick_edge(struct walk *w)
 
 	if (w->nway)
 		return w->way[--w->nway];
-	if (g->out_first[v + 1] - first == 1 && !w->at.plan->on[g->out[first]])
-		return g->out[first];
+	if (g->out_first[v + 1] - first == 1 &&
+	    !w->at.plan->on[g->out[first]]) {
+		w->way = &g->out[first];
+		return w->way[w->nway];
+	}
 	if (w->nprefix || g->out_first[v + 1] == first)
 		return MAP_NONE;
 	bits = stream_peek(&w->stream, CODES_LONGEST, &left);
@@ -1187,6 +1271,8 @@ static bool stride(struct walk *w, struct walk_step *s)
 			w->by = BY_BRANCH;
 			w->first = 0;
 			w->fresh = d->to < w->at.plan->p->nblock;
+		} else if (is_held_up(w, d)) {
+			return false;
 		} else {
 			go_along(w, e);
 		}

@@ -65,6 +65,8 @@ struct walk_frame {
 	   way, and of the block where it is, if that is not told yet */
 	bool interrupted;
 	uint32_t signal; /* by which; 0: not known */
+	/* by that signal, whose handler may not say that it returns; or 0 */
+	uint32_t untold;
 	uint64_t pc;
 	const uint32_t *way;
 	uint32_t nway;
@@ -76,6 +78,7 @@ struct walk_frame {
 	uint32_t prefix; /* bits of a code that was half written */
 	uint8_t nprefix;
 	struct walk_step rest; /* of a block that was left by then */
+	struct walk_step before; /* as the walk's */
 };
 
 /* where indirect jumps led, as the thread that wrote them knew it */
@@ -123,6 +126,9 @@ struct walk {
 	   came later */
 	struct walk_step held;
 	bool holds;
+	/* not n 0: what was told last of what goes on now, before a handler
+	   interrupted it; nothing was since */
+	struct walk_step before;
 	/* the calls that were open when a process was made in this memory */
 	VEC(struct walk_frame) vfork;
 	uint8_t told; /* of the place, as in a step */

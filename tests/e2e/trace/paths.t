@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """
 trace/paths: what `tally replay` tells is what the program did, instruction by
-instruction: the original is single-stepped (tests/lib/trace_run.py). With each
-encoding, for programs that go in all ways that compilers make, and random
-ones; and of longer ones it is as often as `tally count` says.
+instruction: the original is single-stepped (tests/lib/trace_run.py), on either
+machine. With each encoding, for programs that go in all ways that compilers
+make, and random ones; and of longer ones it is as often as `tally count` says.
+
+    paths.t [MACHINE].. [NAME]..
 
 What is not exact yet is in tests/sweep/traces.sh alone: what handlers of
 signals interrupt, the first frames of threads and children, other stacks,
 landing in one of several frames of a procedure.
 """
-import concurrent.futures
+import functools
 import sys
 
 sys.path.insert(0, "tests/lib")
+import call_compare
 import count_run
 import trace_run
 from call_compare import Case
@@ -21,42 +24,58 @@ from count_run import *
 tap = Tap()
 TRACE = "../trace/"
 PATHS, THROWS = [TRACE + "paths.c"], [TRACE + "throws.cc"]
+INTERRUPTS = [TRACE + "interrupts.c"]
 LAZY = {"MALLOC_TRIM_THRESHOLD_": "10000000"}
 ONE = [["witness"], ["bits"], ["every-branch"]]
+HARDENED = "%hardened"
+
+
+def built(here, name, sources, *flags, cc="gcc"):
+    flags = [call_compare.HARDENED[count_run.ISA] if f == HARDENED else f
+             for f in flags]
+    return build(here, name, sources, *flags, cc=cc)
 
 
 def program(name, sources, *flags, cc="gcc", args=(), **how):
     """Of one encoding, or all."""
-    if not compiler(HOST, cc):
+    if not compiler(count_run.ISA, cc):
         return "no %s" % cc
     here = room(name)
-    exe = build(here, name, sources, *flags, cc=cc)
+    exe = built(here, name, sources, *flags, cc=cc)
     return trace_run.judge(here, exe, args, **how)
 
 
-def counts(name, sources, *flags, cc="gcc", **how):
-    if not compiler(HOST, cc):
-        return "no %s" % cc
+def counts(name, sources, *flags, **how):
     here = room(name)
-    return trace_run.judge_counts(here, build(here, name, sources, *flags,
-                                              cc=cc), **how)
+    return trace_run.judge_counts(here, built(here, name, sources, *flags),
+                                  **how)
+
+
+def interrupted(name, sources, *flags, cc="gcc", every, **how):
+    """Signals arrive everywhere: an emulator sends them."""
+    if count_run.ISA == HOST or count_run.ISA != "aarch64":
+        return []
+    here = room(name)
+    exe = built(here, name, sources + INTERRUPTS, *flags, cc=cc)
+    return trace_run.judge_interrupts(here, exe, every, **how)
 
 
 def random_program(seed, kind, features, encodings):
     here = room("seed-%d" % seed)
     case = Case(here, seed, kind, features.split(), 300, 60)
-    if not compiler(HOST, case.cc):
+    if not compiler(count_run.ISA, case.cc):
         return "no %s" % case.cc
     case.build()
     return trace_run.judge(here, case.exe, (), encodings, True,
                            twin=case.twins.get(case.exe))
 
 
-def jobs():
+def ways():
+    """(name, function, argument.., {named arguments})"""
     yield "paths", program, "paths", PATHS, "-O2", {"libs": True}
     for i, (name, flags, cc) in enumerate((
             ("plain", ["-O0"], "gcc"), ("clang", ["-O3"], "clang"),
-            ("no-pie", ["-O2", "-no-pie", "-fcf-protection=full"], "gcc"),
+            ("no-pie", ["-O2", "-no-pie", HARDENED], "gcc"),
             ("frames", ["-O3", "-fno-omit-frame-pointer"], "gcc"))):
         yield "paths-" + name, program, "paths-" + name, PATHS, *flags, {
             "cc": cc, "libs": True, "encodings": ONE[i % 3]}
@@ -81,20 +100,19 @@ def jobs():
             ONE[i % 3], {}
 
 
-def main():
-    if HOST != "x86_64" or EMULATED:
-        tap.skip("paths", "traces of x86-64 alone")
-        tap.done()
-    count_run.use(HOST)
-    only = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(2) as pool:
-        begin(folder)
-        todo = [(name, pool.submit(f, *args, **how))
-                for name, f, *args, how in jobs() if not only or name in only]
-        for name, future in todo:
-            tap.job(name, future)
-    tap.done()
+    for i, (name, sources, flags, how) in enumerate((
+            ("plain", PATHS, ["-O0", HARDENED], {}),
+            ("fast", PATHS, ["-O2"], {}),
+            ("static", PATHS, ["-O2", "-static"], {}),
+            ("own", PATHS, ["-O2"], {"within": "audit-aarch64.so"}),
+            ("throws", THROWS, ["-O2"], {"cc": "g++"}))):
+        yield "signals-" + name, interrupted, "signals-" + name, sources, \
+            *flags, {"every": 5 + i, "encodings": ONE[i % 3], **how}
 
 
-main()
+def jobs():
+    for name, f, *args, how in ways():
+        yield name, functools.partial(f, *args, **how)
+
+
+test_all(tap, jobs, trace_run.PLUGIN, trace_run.INTERRUPTS)
