@@ -95,7 +95,15 @@ enum ring_record {
 	/* the thread is about to end, enum ring_end, or not: where it goes on
 	   if it does not */
 	RING_END,
+	/* enum ring_image: addresses mean something else from now on */
+	RING_IMAGE,
 	RING_KINDS,
+};
+
+enum ring_image {
+	RING_IMAGE_LOADED, /* images were, up to that time */
+	RING_IMAGE_GONE, /* this thread has unloaded one: what was added to
+			    addresses of its file */
 };
 
 enum ring_end {
@@ -140,10 +148,10 @@ struct trace_targets {
 	uint64_t at[1 << TARGET_BITS];
 };
 
-/* of an epoch, above all addresses */
-static inline uint64_t trace_key(uint64_t epoch)
+/* above all addresses */
+static inline uint64_t trace_key(uint32_t key)
 {
-	return epoch << 48;
+	return (uint64_t)key << 48;
 }
 
 static inline unsigned trace_index(uint64_t target)
@@ -166,6 +174,8 @@ struct chunk_trace {
 	/* the epoch, of this thread or those before it; and for how many more
 	   parts */
 	uint32_t epoch, left;
+	uint32_t key; /* what sites keep targets with (trace_key()) */
+	uint32_t loads; /* images that it knows of, as a number */
 	uint32_t reserved;
 	uint64_t values; /* offset of the first room for them, or 0 */
 	/* of parts, when they were handed over: words, the thread's number,

@@ -61,16 +61,11 @@ void replay_begin(struct replay *r, struct walks *w,
 
 static void begin_thread(struct replay *r, struct replay_thread *t)
 {
-	const struct replay_images *m = &r->walks->images;
-
 	if (t->begun)
 		return;
 	t->begun = true;
 	walk_begin(&t->walk, r->walks, t->is);
-	accesses_begin(&t->accesses, &t->walk.stream, m);
-	t->base = NEW_ARRAY(uint64_t, m->image.n + 1);
-	for (size_t i = 0; i < m->image.n; i++)
-		t->base[i] = images_base(m, t->is->process, m->image.at[i]);
+	accesses_begin(&t->accesses, &t->walk.stream, &r->walks->images);
 }
 
 static void end_thread(struct replay *r, struct replay_thread *t)
@@ -87,7 +82,6 @@ void replay_end(struct replay *r)
 {
 	for (size_t i = 0; i < r->thread.n; i++) {
 		end_thread(r, r->thread.at[i]);
-		mem_free(r->thread.at[i]->base);
 		mem_free(r->thread.at[i]);
 	}
 	vec_free(&r->thread);
@@ -161,9 +155,7 @@ static void take(struct replay *r, struct replay_thread *t,
 		look(r, t, s);
 	}
 	if (r->pick.accesses)
-		accesses_find(&t->accesses, s,
-			      s->kind == WALK_BLOCK ?
-				      t->base[s->image->number] : 0);
+		accesses_find(&t->accesses, s, s->base);
 }
 
 static uint64_t end_of(const struct replay_pick *p)
@@ -223,7 +215,7 @@ static bool tell(struct replay *r, struct replay_thread *t,
 	switch (x->step.kind) {
 	case WALK_BLOCK:
 		x->kind = REPLAY_BLOCK;
-		x->base = t->base[x->step.image->number];
+		x->base = x->step.base;
 		x->access = t->accesses.found.at;
 		x->naccess = t->accesses.found.n;
 		return x->step.n && cut(r, t, x);

@@ -67,7 +67,6 @@ struct replay_thread {
 	struct walk_step next; /* if `looked` for it */
 	bool looked;
 	size_t nchunk;	/* that it has come to */
-	uint64_t *base; /* of images, by number */
 };
 
 struct replay {

@@ -8,6 +8,8 @@ static const char cut_off[] = "lost: up to 64 branches";
 /* a program's trace says something sooner: each cycle of a graph does */
 enum { MOST_SILENT = 1 << 24 };
 
+static const struct replay_place nowhere;
+
 /* --- what is told */
 
 /* the step that was held is next, and this one is held if it is a block */
@@ -33,6 +35,7 @@ static inline struct walk_step block_step(const struct walk *w, uint32_t first,
 		.first = first,
 		.n = n,
 		.address = w->at.plan->block[w->at.vertex].start,
+		.base = w->at.base,
 		.depth = w->frame.n,
 		.told = w->told,
 		.sp = w->sp,
@@ -69,22 +72,44 @@ static void note_told(struct walk *w, const struct trace_record *r)
 
 /* --- places */
 
+/* what the thread says of images that come and go */
+static void follow_images(struct walk *w)
+{
+	struct stream *s = &w->stream;
+	struct mappings *m = &w->mappings;
+	for (size_t i = 0; i < s->image.n; i++)
+		if (s->image.at[i].gone)
+			mappings_drop(m, s->image.at[i].is);
+		else
+			mappings_load(m, s->image.at[i].is);
+	w->mapped += !!s->image.n;
+	s->image.n = 0;
+}
+
 /* of an address of the image, or as it ran (NULL) */
 static struct replay_place find_place(struct walk *w, struct replay_image *m,
 			       uint64_t address)
 {
 	size_t i = (address ^ address >> 12 ^ (uintptr_t)m >> 4) % WALK_PLACES;
 
-	if (!w->cache[i].known || w->cache[i].image != m ||
+	follow_images(w);
+	if (w->cache[i].known != w->mapped || w->cache[i].image != m ||
 	    w->cache[i].address != address) {
-		w->cache[i].known = true;
+		w->cache[i].known = w->mapped;
 		w->cache[i].image = m;
 		w->cache[i].address = address;
 		w->cache[i].place = m ? image_place_of(m, address)
-				      : images_place(w->images, w->process,
-						     address);
+				      : mappings_place(&w->mappings, address);
 	}
 	return w->cache[i].place;
+}
+
+/* the address in the original that stands for one as it ran; NULL: of none */
+static struct replay_image *find_old(struct walk *w, uint64_t address,
+				     uint64_t *old, uint64_t *base)
+{
+	follow_images(w);
+	return mappings_old(&w->mappings, address, old, base);
 }
 
 static void lose(struct walk *w, const char *why)
@@ -115,9 +140,9 @@ static void arrive(struct walk *w, const struct replay_place *p, uint32_t edge,
 	w->nway = 0;
 }
 
-static void enter_gap(struct walk *w, uint64_t address)
+static void enter_gap(struct walk *w, const struct replay_place *p)
 {
-	w->at = (struct replay_place){.address = address};
+	w->at = (struct replay_place){.address = p->address};
 	w->gap = true;
 	w->nway = 0;
 }
@@ -229,7 +254,7 @@ static void pass_entry(struct walk *w, const struct replay_place *p)
 static void go(struct walk *w, const struct replay_place *p, enum walk_by by)
 {
 	if (!p->image) {
-		enter_gap(w, p->address);
+		enter_gap(w, p);
 		return;
 	}
 	arrive(w, p, MAP_NONE, by);
@@ -287,7 +312,7 @@ static void pop(struct walk *w)
 	} else if (f.site.image) {
 		come_back(w, &f.site);
 	} else {
-		enter_gap(w, 0);
+		enter_gap(w, &nowhere);
 	}
 }
 
@@ -323,7 +348,7 @@ static void land(struct walk *w, uint64_t address)
 	if (!p.image) {
 		if (w->frame.n && !w->frame.at[w->frame.n - 1].site.image)
 			w->frame.n--;
-		enter_gap(w, address);
+		enter_gap(w, &p);
 		return;
 	}
 	if (w->frame.n && returns_to(&w->frame.at[w->frame.n - 1], &p)) {
@@ -357,6 +382,7 @@ static bool target_of(struct walk *w, uint32_t e, struct replay_place *p)
 	} else {
 		*p = find_place(w, w->at.image,
 				d->callee ? d->callee : b->start + b->size);
+		p->base = w->at.base;
 	}
 	return true;
 }
@@ -398,7 +424,7 @@ static void call(struct walk *w, uint32_t e)
 	/* a system call, or a trap */
 	if (!d->callee && !(d->writes & says)) {
 		if (w->at.plan->back[d->from] == MAP_NONE)
-			enter_gap(w, 0);
+			enter_gap(w, &nowhere);
 		else
 			come_back(w, &f.site);
 		return;
@@ -533,7 +559,7 @@ static bool is_entered(struct walk *w)
 	if (p.image)
 		arrive(w, &p, MAP_NONE, BY_ENTRY);
 	else
-		enter_gap(w, p.address);
+		enter_gap(w, &p);
 	return true;
 }
 
@@ -542,13 +568,14 @@ static bool is_entered(struct walk *w)
 /* control is at an address as it ran */
 static void begin(struct walk *w, uint64_t at)
 {
-	uint64_t old;
-	struct replay_image *m =
-		images_old(w->images, w->process, at, &old);
+	uint64_t old, base;
+	struct replay_image *m = find_old(w, at, &old, &base);
 	struct replay_place p = {0};
 
-	if (m)
+	if (m) {
 		p = find_place(w, m, old);
+		p.base = base;
+	}
 	if (p.image)
 		arrive(w, &p, MAP_NONE, BY_BEGIN);
 	else
@@ -613,12 +640,12 @@ static bool is_interrupted(struct walk *w)
 	struct walk_step *h = &w->held, rest;
 	struct replay_image *m;
 	struct replay_place p;
-	uint64_t old = 0;
+	uint64_t old = 0, base;
 	uint32_t i;
 
 	if (!r || r->kind != RING_SIGNAL || r->nword < 2)
 		return false;
-	m = images_old(w->images, w->process, r->word[0], &old);
+	m = find_old(w, r->word[0], &old, &base);
 	if (w->holds && m && m == h->image) {
 		p = (struct replay_place){.image = m, .vertex = h->vertex};
 		p.plan = image_plan(m, (uint32_t)(h->plan->p - m->map.proc.at));
@@ -814,8 +841,9 @@ static void keep_frames(struct walk *w, const struct trace_record *r)
 	for (size_t i = 0; i < w->all->fork.n; i++)
 		if (w->all->fork.at[i].process == process)
 			return;
-	for (size_t i = 0; i < w->frame.n; i++)
-		vec_push(&k.frame, w->frame.at[i]);
+	vec_append(&k.frame, &w->frame);
+	follow_images(w);
+	vec_append(&k.mappings.is, &w->mappings.is);
 	vec_push(&w->all->fork, k);
 }
 
@@ -829,40 +857,37 @@ static const struct walk_fork *find_fork(const struct walks *x,
 }
 
 /* walks through its parent to where the process was made */
-static void look_for_fork(struct walks *x, const struct trace_process *p)
+static void look_for_fork(struct walks *x, uint32_t process, uint32_t parent)
 {
 	for (size_t i = 0; i < x->file->thread.n; i++) {
 		const struct trace_thread *t = &x->file->thread.at[i];
 		struct walk_step s;
 		struct walk w;
 
-		if (t->process != p->parent)
+		if (t->process != parent)
 			continue;
 		walk_begin(&w, x, t);
 		do
 			walk_next(&w, &s);
-		while (s.kind != WALK_END && !find_fork(x, p->number));
+		while (s.kind != WALK_END && !find_fork(x, process));
 		walk_end(&w);
 	}
 }
 
-/* the first thread of a process that was forked has its parent's frames */
-static void inherit_frames(struct walk *w, const struct trace_thread *t)
+/* a process that was forked has its images where its parent's were; its first
+   thread has the frames of the one that made it */
+static void inherit(struct walk *w, const struct trace_thread *t)
 {
-	const struct trace_process *p = trace_process(w->all->file,
-						      t->process);
-	char key[TRACE_BASE_TEXT];
+	uint32_t parent = images_parent(&w->all->images, t->process);
 	const struct walk_fork *k;
 
-	trace_forked_note(t->process, key);
-	if (t->thread || !p || p->parent >= p->number ||
-	    !trace_note(w->all->file, key))
-		return;
-	if (!find_fork(w->all, t->process))
-		look_for_fork(w->all, p);
+	if (parent && !t->thread && !find_fork(w->all, t->process))
+		look_for_fork(w->all, t->process, parent);
 	k = find_fork(w->all, t->process);
-	for (size_t i = 0; k && i < k->frame.n; i++)
-		push(w, k->frame.at[i]);
+	mappings_begin(&w->mappings, &w->all->images, t->process,
+		       w->stream.time, k ? &k->mappings : NULL);
+	if (k && !t->thread)
+		vec_append(&w->frame, &k->frame);
 }
 
 /* --- the iterator */
@@ -877,13 +902,13 @@ static bool tells_end(struct walk *w)
 	const struct trace_record *r = stream_record(&w->stream);
 	const struct map_block *b = &w->at.plan->block[w->at.vertex];
 	struct replay_image *m;
-	uint64_t old;
+	uint64_t old, base;
 	uint32_t i;
 
 	if (!r || (r->kind != RING_END && r->kind != RING_FORK &&
 		   r->kind != RING_VFORK) || !r->nword)
 		return false;
-	m = images_old(w->images, w->process, r->word[0], &old);
+	m = find_old(w, r->word[0], &old, &base);
 	if (r->kind != RING_END) {
 		if (!m || (m == w->at.image &&
 			   insn_at(&w->at, old) < b->ninsn))
@@ -1067,26 +1092,28 @@ int walks_open(struct walks *x, const struct trace_file *f, struct err *e)
 
 void walks_close(struct walks *x)
 {
-	for (size_t i = 0; i < x->fork.n; i++)
+	for (size_t i = 0; i < x->fork.n; i++) {
 		vec_free(&x->fork.at[i].frame);
+		mappings_end(&x->fork.at[i].mappings);
+	}
 	vec_free(&x->fork);
 	images_close(&x->images);
 }
 
 void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
 {
-	*w = (struct walk){.all = x, .images = &x->images,
-			   .process = t->process};
+	*w = (struct walk){.all = x, .mapped = 1};
 	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
 	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
 	stream_begin(&w->stream, x->file, t);
 	w->gap = true;
-	inherit_frames(w, t);
+	inherit(w, t);
 }
 
 void walk_end(struct walk *w)
 {
 	stream_end(&w->stream);
+	mappings_end(&w->mappings);
 	vec_free(&w->frame);
 	vec_free(&w->vfork);
 	vec_free(&w->targets.key);

@@ -10,7 +10,7 @@
 #define TRACE_REGENERATE_WALK_H
 
 #include "abi/trace.h"
-#include "trace/regenerate/images.h"
+#include "trace/regenerate/mappings.h"
 #include "trace/regenerate/stream.h"
 
 enum walk_kind {
@@ -53,6 +53,7 @@ struct walk_step {
 			      parts, where a handler came in between */
 	uint64_t address; /* where it begins, in the original; of a gap as it
 			     ran */
+	uint64_t base; /* what was added to addresses of the original */
 	size_t depth;	  /* calls that are open */
 	const char *why;  /* it is lost, or the end */
 };
@@ -87,9 +88,10 @@ enum {
 	WALK_NEXT = 4, /* steps that are told at once, at most */
 };
 
-/* the calls that were open when a process was made */
+/* the calls that were open when a process was made, and where images were */
 struct walk_fork {
 	uint32_t process;
+	struct mappings mappings;
 	VEC(struct walk_frame) frame;
 };
 
@@ -105,9 +107,9 @@ void walks_close(struct walks *x);
 
 struct walk {
 	struct walks *all;
-	const struct replay_images *images;
-	uint32_t process;
 	struct stream stream;
+	struct mappings mappings;
+	uint32_t mapped; /* how often addresses have changed their places */
 	VEC(struct walk_frame) frame; /* the innermost is last */
 	struct replay_place at; /* image NULL: in a gap, or lost */
 	uint32_t edge;
@@ -137,7 +139,7 @@ struct walk {
 	struct {
 		const struct replay_image *image; /* NULL: as it ran */
 		uint64_t address;
-		bool known;
+		uint32_t known; /* walk.mapped then, or 0 */
 		struct replay_place place;
 	} *cache;
 };

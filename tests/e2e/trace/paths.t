@@ -42,6 +42,16 @@ def counts(name, sources, *flags, cc="gcc", **how):
                                               cc=cc), **how)
 
 
+def plugins(word):
+    """Libraries that are loaded where others have been."""
+    here = room("plugins-" + word)
+    libs = [build(here, "way-%d.so" % i, [TRACE + "plugin.c"], "-O2",
+                  "-shared", "-fPIC", "-DWAY=%d" % i) for i in range(2)]
+    exe = build(here, "plugins", [TRACE + "plugins.c"], "-O2")
+    return trace_run.judge_counts(here, exe, [word, *libs], libs=libs,
+                                  encodings=["witness", "bits"])
+
+
 def random_program(seed, kind, features, encodings):
     here = room("seed-%d" % seed)
     case = Case(here, seed, kind, features.split(), 300, 60)
@@ -72,6 +82,8 @@ def jobs():
         "encodings": ["witness"]}
     yield "counts", counts, "counts", ["flow.c"], "-O2", {
         "encodings": ["witness"]}
+    yield "plugins", plugins, "plain", {}
+    yield "plugins-thread", plugins, "thread", {}
     for i, (seed, kind, features) in enumerate((
             (25, 1, "recursion tail library sort alloca"),
             (80, 8, "library jump struct"),
