@@ -79,7 +79,16 @@ struct map_edge {
 	uint8_t ncode;
 	uint16_t code;
 	uint8_t writes; /* enum map_write bits */
+	/*
+	 * And of one that leaves the procedure or arrives there: where the
+	 * stack pointer is at the last instruction of its block, or where it
+	 * arrives, less the caller's at the call, in words of 8 bytes;
+	 * MAP_NO_HEIGHT: not known.
+	 */
+	int16_t height;
 };
+
+enum { MAP_NO_HEIGHT = INT16_MIN };
 
 /* what an edge writes to a trace beside its code (trace/place/) */
 enum map_write {

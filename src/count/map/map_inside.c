@@ -249,18 +249,22 @@ static bool unpack_code(struct unpacker *k, struct map_edge *d)
 {
 	struct bytes *b = &k->part[PART_CODES];
 	uint64_t head, code = 0;
+	int64_t height = MAP_NO_HEIGHT;
 
-	if (!unpack_number(b, MAP_WRITES_ALL << CODE_BITS | CODES_LONGEST,
-			   &head))
+	if (!unpack_number(b, CODE_HEIGHT | MAP_WRITES_ALL << CODE_BITS |
+				      CODES_LONGEST, &head))
 		return false;
 	d->ncode = head & ((1 << CODE_BITS) - 1);
-	d->writes = (uint8_t)(head >> CODE_BITS);
+	d->writes = (uint8_t)(head >> CODE_BITS & MAP_WRITES_ALL);
 	if (d->ncode > CODES_LONGEST ||
 	    (d->ncode &&
 	     !unpack_number(b, (UINT64_C(1) << d->ncode) - 1, &code)))
 		return false;
+	if (head & CODE_HEIGHT)
+		height = (int64_t)bytes_sleb(b);
 	d->code = (uint16_t)code;
-	return true;
+	d->height = (int16_t)height;
+	return !b->bad && d->height == height;
 }
 
 static int unpack_edge(struct unpacker *k, const struct map_proc *p,

@@ -178,6 +178,14 @@ static void look_at_end(const struct flow *x, uint32_t b,
 				   : s->slot.what == IS_STACK && !s->slot.off);
 }
 
+static void look_at_begin(const struct flow *x, uint32_t n)
+{
+	struct content sp = x->in[n].reg[x->isa->sp];
+
+	x->f->at[n].knows_first = sp.what == IS_STACK;
+	x->f->at[n].sp_first = sp.off;
+}
+
 /* what holds behind the block; before its last instruction frame_at is told */
 static void run_block(const struct flow *x, uint32_t b, struct state *s)
 {
@@ -303,6 +311,8 @@ void frames_find(struct frames *f, const struct cfg *c, uint32_t proc)
 		run_block(&x, b, &s);
 		leave(&x, b, &s);
 	}
+	for (uint32_t i = 0; i < f->n; i++)
+		look_at_begin(&x, i);
 	vec_free(&x.todo);
 	mem_free(x.in);
 	mem_free(x.waits);

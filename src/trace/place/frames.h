@@ -14,10 +14,11 @@
 
 #include "cfg/cfg.h"
 
-/* where the stack pointer is before the last instruction of a block */
+/* where the stack pointer is at the beginning of a block, and before its last
+   instruction */
 struct frame_at {
-	int64_t sp;  /* less that at the entry */
-	bool known;
+	int64_t sp_first, sp; /* less that at the entry */
+	bool knows_first, known;
 	bool returns; /* that is a return, to the caller */
 };
 

@@ -336,6 +336,39 @@ static void write_all(const struct traced_proc *k)
 			write_target(k, e);
 }
 
+/* words that a call leaves on the stack */
+static int64_t pushed_by_call(const struct cfg *c)
+{
+	return c->isa->link ? 0 : 1;
+}
+
+/* see struct map_edge */
+static int16_t height_of(const struct traced_proc *k, const struct map_edge *d)
+{
+	const struct map *m = &k->q->n->map;
+	const struct cfg *c = k->q->d->s->cfg;
+	bool leaves = d->to == map_exit(k->q->p);
+	uint32_t v = leaves ? d->from : d->to, b;
+	const struct map_block *x;
+	const struct frame_at *f;
+	int64_t words;
+
+	if (d->kind < MAP_CALL || v >= k->q->p->nblock)
+		return MAP_NO_HEIGHT;
+	x = &m->block.at[k->q->p->block + v];
+	b = cfg_block_at(c, x->start);
+	if (leaves ? x->start + x->size != block_end(&c->block.at[b]) :
+		     x->start != c->block.at[b].start)
+		return MAP_NO_HEIGHT;
+	f = frames_at(&k->frames, b);
+	words = (leaves ? f->sp : f->sp_first) / 8 - pushed_by_call(c);
+	if (!(leaves ? f->known : f->knows_first) ||
+	    (leaves ? f->sp : f->sp_first) % 8 || words <= MAP_NO_HEIGHT ||
+	    words > INT16_MAX)
+		return MAP_NO_HEIGHT;
+	return (int16_t)words;
+}
+
 static void describe_edge(const struct traced_proc *k, uint32_t e)
 {
 	struct map_edge *d = edge_at(k, e);
@@ -344,6 +377,7 @@ static void describe_edge(const struct traced_proc *k, uint32_t e)
 	d->ncode = k->codes.length[e];
 	d->code = k->codes.bits[e];
 	d->writes = k->leaves[e].writes;
+	d->height = height_of(k, d);
 	if (d->ncode || d->writes)
 		d->writes |= is_before(k, e) ? MAP_WRITES_BEFORE : 0;
 	if (x.has) {

@@ -73,6 +73,8 @@ static void same_edges(const struct map *a, const struct map *b,
 		assert_int_equal(p->kind, q->kind);
 		assert_int_equal(p->ncode, q->ncode);
 		assert_int_equal(p->code, q->code);
+		if (a->placement == PLACE_TRACE && p->kind >= MAP_CALL)
+			assert_int_equal(p->height, q->height);
 		assert_int_equal(p->writes, q->writes);
 	}
 }
@@ -205,6 +207,9 @@ static void add_codes(struct rng *r, struct map *m)
 		d->ncode = (uint8_t)rng_below(r, CODES_LONGEST + 1);
 		d->code = (uint16_t)rng_below(r, 1 << d->ncode);
 		d->writes = (uint8_t)rng_below(r, MAP_WRITES_ALL + 1);
+		d->height = d->kind < MAP_CALL || rng_once_in(r, 4) ?
+				    MAP_NO_HEIGHT :
+				    (int16_t)rng_below(r, 1 << 16);
 	}
 }
 
@@ -243,11 +248,11 @@ static void test_large(void **state)
 static void test_extremes(void **state)
 {
 	struct map_edge edge[] = {
-		{0, 1, MAP_NONE, 0, UINT64_MAX, MAP_CALL, 0, 0, 0},
-		{1, 0, 0, 0, 0, MAP_BACK, 0, 0, 0},
+		{0, 1, MAP_NONE, 0, UINT64_MAX, MAP_CALL, 0, 0, 0, 0},
+		{1, 0, 0, 0, 0, MAP_BACK, 0, 0, 0, 0},
 		{0, 1, MAP_NONE, 0, 1, MAP_TAIL, CODES_LONGEST,
-		 (1 << CODES_LONGEST) - 1, MAP_WRITES_ALL},
-		{1, 0, MAP_NONE, MAP_NONE, 0, MAP_PAD, 0, 0, 0},
+		 (1 << CODES_LONGEST) - 1, MAP_WRITES_ALL, 0},
+		{1, 0, MAP_NONE, MAP_NONE, 0, MAP_PAD, 0, 0, 0, 0},
 	};
 	struct map_block block[] = {
 		{UINT64_MAX - 40, 4, 1, MAP_NONE, 0},
