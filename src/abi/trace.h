@@ -90,7 +90,8 @@ enum ring_record {
 	   and the thread that made it goes on, both there */
 	RING_VFORK,
 	RING_AGAIN,
-	/* the thread begins there, after a system call of its creator */
+	/* the thread begins there, after a system call of its creator, with
+	   that stack pointer */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on
 	   if it does not */

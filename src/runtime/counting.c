@@ -222,13 +222,13 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 	} else if (self == (result ? c->forker : c->forked)) {
 		fork_ends(c, result);
 		if (!result)
-			trace_arrives(c, arch_hook_back(g));
+			trace_arrives(c, g);
 	} else if (!c->confined && c->making) {
 		if (result) {
 			thread_began(c, result);
 		} else {
 			thread_arrives(c);
-			trace_arrives(c, arch_hook_back(g));
+			trace_arrives(c, g);
 		}
 	}
 }

@@ -425,8 +425,8 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 			 uint32_t block);
 /* this thread is about to end, or its process; it goes on there if not */
 void trace_ends(struct counting *c, enum ring_end how, uintptr_t at);
-/* this thread has just begun, there */
-void trace_arrives(struct counting *c, uintptr_t at);
+/* this thread has just begun, behind the hook */
+void trace_arrives(struct counting *c, const struct arch_hook *g);
 /* a signal arrives, and a handler is about to be called; what was interrupted
    goes on where nothing is half written */
 void trace_signal(struct counting *c, uint64_t signal, void *context);

@@ -598,14 +598,14 @@ void trace_killed(struct counting *c, uint64_t signal, void *context)
 
 /* --- ends and beginnings */
 
-void trace_arrives(struct counting *c, uintptr_t at)
+void trace_arrives(struct counting *c, const struct arch_hook *g)
 {
-	uint64_t payload = at;
+	uint64_t payload[2] = {arch_hook_back(g), arch_hook_frame(g)};
 	struct tracer t;
 
 	if (!begin(&t, c))
 		return;
-	record(&t, RING_BEGIN, 0, &payload, 1);
+	record(&t, RING_BEGIN, 0, payload, 2);
 	unblock_signals(&t);
 }
 

@@ -54,8 +54,9 @@
  *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
  *	            enum map_callee, or the procedure's number above that
  *	codes       of each edge, if they write traces: bits of its code + 16
- *	            times enum map_write, + CODE_HEIGHT if a height is
- *	            known; the code, if it has bits; the height, signed
+ *	            times enum map_write, + CODE_HEIGHT if its height
+ *	            is known; the code, if it has bits; the height: align + 16 *
+ *	            words, signed, and `before`, signed, if it is aligned
  *	slices      of each procedure, if it writes traces: how many bytes,
  *	            and these
  *

@@ -154,7 +154,7 @@ static void pack_code(struct packer *k, const struct map_edge *d)
 
 	bool height = (map_kind_leaves(d->kind) ||
 		       map_kind_arrives(d->kind)) &&
-		      d->height != MAP_NO_HEIGHT;
+		      d->height.known;
 
 	assert(d->ncode <= CODES_LONGEST && d->code >> d->ncode == 0);
 	buffer_uleb(b, d->ncode | (unsigned)d->writes << CODE_BITS |
@@ -162,7 +162,10 @@ static void pack_code(struct packer *k, const struct map_edge *d)
 	if (d->ncode)
 		buffer_uleb(b, d->code);
 	if (height)
-		buffer_sleb(b, d->height);
+		buffer_sleb(b, d->height.words * (MAP_ALIGN_MOST + 1) +
+				       d->height.align);
+	if (height && d->height.align)
+		buffer_sleb(b, d->height.before);
 }
 
 /* how the edge's begin is coded */

@@ -336,37 +336,52 @@ static void write_all(const struct traced_proc *k)
 			write_target(k, e);
 }
 
-/* words that a call leaves on the stack */
-static int64_t pushed_by_call(const struct cfg *c)
+/* words above the caller's stack pointer; false: not so many */
+static bool words_of(int64_t off, int64_t least, int64_t most,
+		     int64_t *words)
 {
-	return c->isa->link ? 0 : 1;
+	*words = off / 8;
+	return off % 8 == 0 && *words >= least && *words <= most;
+}
+
+static struct map_height height(const struct cfg *c, const struct frame_sp *sp)
+{
+	/* of the stack pointer at the entry, above the caller's */
+	int64_t entry = c->isa->link ? 0 : -8, words, before = 0;
+
+	if (!sp->known || sp->align > MAP_ALIGN_MOST ||
+	    !words_of(sp->align ? sp->off : sp->off + entry, INT16_MIN,
+		      INT16_MAX, &words) ||
+	    (sp->align && !words_of(sp->before + entry, INT8_MIN, INT8_MAX,
+				    &before)))
+		return map_no_height;
+	return (struct map_height){
+		.known = true,
+		.align = sp->align,
+		.before = (int8_t)before,
+		.words = (int16_t)words,
+	};
 }
 
 /* see struct map_edge */
-static int16_t height_of(const struct traced_proc *k, const struct map_edge *d)
+static struct map_height height_of(const struct traced_proc *k,
+				   const struct map_edge *d)
 {
 	const struct map *m = &k->q->n->map;
 	const struct cfg *c = k->q->d->s->cfg;
 	bool leaves = d->to == map_exit(k->q->p);
 	uint32_t v = leaves ? d->from : d->to, b;
 	const struct map_block *x;
-	const struct frame_at *f;
-	int64_t words;
 
 	if (d->kind < MAP_CALL || v >= k->q->p->nblock)
-		return MAP_NO_HEIGHT;
+		return map_no_height;
 	x = &m->block.at[k->q->p->block + v];
 	b = cfg_block_at(c, x->start);
 	if (leaves ? x->start + x->size != block_end(&c->block.at[b]) :
 		     x->start != c->block.at[b].start)
-		return MAP_NO_HEIGHT;
-	f = frames_at(&k->frames, b);
-	words = (leaves ? f->sp : f->sp_first) / 8 - pushed_by_call(c);
-	if (!(leaves ? f->known : f->knows_first) ||
-	    (leaves ? f->sp : f->sp_first) % 8 || words <= MAP_NO_HEIGHT ||
-	    words > INT16_MAX)
-		return MAP_NO_HEIGHT;
-	return (int16_t)words;
+		return map_no_height;
+	return leaves ? height(c, &frames_at(&k->frames, b)->last) :
+			height(c, &frames_at(&k->frames, b)->first);
 }
 
 static void describe_edge(const struct traced_proc *k, uint32_t e)

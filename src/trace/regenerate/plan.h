@@ -48,6 +48,9 @@ struct proc_plan {
 	bool *on; /* by edge: it has a code */
 	uint32_t *back; /* by vertex: the edge by which what it calls comes
 			   back; MAP_NONE: none */
+	/* by vertex: struct map_edge's height of what arrives there, and of
+	   what leaves there */
+	struct map_height *arrives, *leaves;
 	struct choices *choice; /* by vertex */
 	/* by vertex, and values that edges write, by edge, or NULL; all NULL:
 	   addresses of the procedure are not known */

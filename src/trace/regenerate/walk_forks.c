@@ -1,0 +1,72 @@
+/* walk_forks: see walk_int.h. */
+#include "trace/regenerate/walk_int.h"
+
+void walk_keep_frames(struct walk *w, const struct trace_record *r)
+{
+	uint32_t process = (uint32_t)r->number;
+	struct walk_fork k = {.process = process};
+
+	stream_pass(&w->stream);
+	if (r->kind == RING_VFORK) {
+		stacks_free(&w->vfork);
+		stacks_copy(&w->vfork, &w->stacks);
+		return;
+	}
+	for (size_t i = 0; i < w->all->fork.n; i++)
+		if (w->all->fork.at[i].process == process)
+			return;
+	stacks_copy(&k.stacks, &w->stacks);
+	walk_follow_images(w);
+	vec_append(&k.mappings.is, &w->mappings.is);
+	vec_push(&w->all->fork, k);
+}
+
+static const struct walk_fork *find_fork(const struct walks *x,
+					 uint32_t process)
+{
+	for (size_t i = 0; i < x->fork.n; i++)
+		if (x->fork.at[i].process == process)
+			return &x->fork.at[i];
+	return NULL;
+}
+
+/* walks through its parent to where the process was made */
+static void look_for_fork(struct walks *x, uint32_t process, uint32_t parent)
+{
+	for (size_t i = 0; i < x->file->thread.n; i++) {
+		const struct trace_thread *t = &x->file->thread.at[i];
+		struct walk_step s;
+		struct walk w;
+
+		if (t->process != parent)
+			continue;
+		walk_begin(&w, x, t);
+		do
+			walk_next(&w, &s);
+		while (s.kind != WALK_END && !find_fork(x, process));
+		walk_end(&w);
+	}
+}
+
+void walk_inherit(struct walk *w, const struct trace_thread *t)
+{
+	uint32_t parent = images_parent(&w->all->images, t->process);
+	const struct walk_fork *k;
+
+	if (parent && !t->thread && !find_fork(w->all, t->process))
+		look_for_fork(w->all, t->process, parent);
+	k = find_fork(w->all, t->process);
+	mappings_begin(&w->mappings, &w->all->images, t->process,
+		       w->stream.time, k ? &k->mappings : NULL);
+	if (k && !t->thread)
+		stacks_copy(&w->stacks, &k->stacks);
+}
+
+void walk_forks_free(struct walks *x)
+{
+	for (size_t i = 0; i < x->fork.n; i++) {
+		stacks_free(&x->fork.at[i].stacks);
+		mappings_end(&x->fork.at[i].mappings);
+	}
+	vec_free(&x->fork);
+}
