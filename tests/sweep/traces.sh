@@ -14,9 +14,7 @@
 #
 #	signal altstack leave	handlers: where they interrupt, and what they
 #				leave
-#	thread fork spawn	the frames that threads and children begin with
-#	context switch		other stacks
-#	jump, throw		in recursion: in which frame they land
+#	spawn			children in the memory of their parent
 cd "$(dirname "$0")/../.." || exit 1
 
 if [ "$(uname -m)" != x86_64 ]; then
@@ -33,8 +31,7 @@ sweep() {
 }
 failed=0
 if [ -n "${NOT_YET-}" ]; then
-	for features in signal signal,altstack signal,leave thread fork spawn \
-			context switch jump throw; do
+	for features in signal signal,altstack signal,leave spawn; do
 		echo "== $features"
 		sweep --all --own --features recursion,$features "$@"
 	done

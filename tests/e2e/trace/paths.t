@@ -6,8 +6,7 @@ encoding, for programs that go in all ways that compilers make, and random
 ones; and of longer ones it is as often as `tally count` says.
 
 What is not exact yet is in tests/sweep/traces.sh alone: what handlers of
-signals interrupt, the first frames of threads and children, other stacks,
-landing in one of several frames of a procedure.
+signals interrupt.
 """
 import concurrent.futures
 import sys
@@ -21,6 +20,7 @@ from count_run import *
 tap = Tap()
 TRACE = "../trace/"
 PATHS, THROWS = [TRACE + "paths.c"], [TRACE + "throws.cc"]
+STACKS = [TRACE + "stacks.c", TRACE + "stacks-x86_64.S"]
 LAZY = {"MALLOC_TRIM_THRESHOLD_": "10000000"}
 ONE = [["witness"], ["bits"], ["every-branch"]]
 
@@ -84,7 +84,15 @@ def jobs():
         "encodings": ["witness"]}
     yield "plugins", plugins, "plain", {}
     yield "plugins-thread", plugins, "thread", {}
+    for i, word in enumerate(("push_ret", "by_jump", "by_frame", "context")):
+        yield "stacks-" + word, program, "stacks-" + word, STACKS, "-O2", {
+            "args": [word], "libs": True, "encodings": ONE[i % 3]}
+    yield "landings", program, "landings", [TRACE + "landings.c"], "-O1", {
+        "libs": True, "encodings": ["witness"]}
     for i, (seed, kind, features) in enumerate((
+            (3, 3, "recursion jump deep"), (5, 1, "recursion throw"),
+            (8, 2, "recursion context alloca"), (7, 8, "recursion switch"),
+            (2, 1, "recursion thread"),
             (25, 1, "recursion tail library sort alloca"),
             (80, 8, "library jump struct"),
             (36, 5, "pointer tail library sort jump variadic struct noreturn"),
