@@ -204,7 +204,7 @@ def replay(images, file):
         elif line.startswith(b"# process "):
             w = line.split()
             process = numbers.setdefault(int(w[2]), len(numbers))
-            path = out[process, int(w[4])] = Path()
+            path = out.setdefault((process, int(w[4])), Path())
         else:
             path.said.append((path.n, line[2:-1].decode()))
     err = p.stderr.read().decode()

@@ -24,9 +24,8 @@ import trace_run
 from call_compare import KINDS, Case
 from count_run import *
 
-# what replays do not follow yet: where handlers of signals interrupt, and
-# children in the memory of their parent
-NOT_YET = set("signal altstack leave spawn".split())
+# what replays do not follow yet: where handlers of signals interrupt
+NOT_YET = set("signal altstack leave".split())
 
 
 def features_of(seed, args):

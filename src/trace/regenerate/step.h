@@ -12,6 +12,9 @@ enum walk_kind {
 			arrived at `address`, as it ran */
 	WALK_RESUME, /* it has returned */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
+	WALK_VFORK, /* what follows is of a process that was made in the memory
+		       of this one */
+	WALK_AGAIN, /* which has ended, for the thread: step.why */
 	WALK_END,   /* there is no more */
 };
 

@@ -190,8 +190,12 @@ static void find_again(struct walk *w)
 			walk_finish(w, walk_cut_off);
 			return;
 		}
-	if (is_entered(w))
+	if (is_entered(w) || walk_is_again(w, walk_cut_off))
 		return;
+	if (r->kind == RING_VFORK) {
+		walk_keep_frames(w, r);
+		return;
+	}
 	stream_pass(&w->stream);
 	if (r->kind == RING_BEGIN && r->nword)
 		walk_begin_at(w, r->word[0], walk_sp(r, 1));
@@ -204,7 +208,8 @@ static void leave_gap(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
 
-	if (is_entered(w) || walk_resumes(w) || walk_is_interrupted(w))
+	if (is_entered(w) || walk_resumes(w) || walk_is_interrupted(w) ||
+	    walk_is_again(w, walk_cut_off))
 		return;
 	if (r && r->kind == RING_BEGIN && r->nword) {
 		walk_begin_at(w, r->word[0], walk_sp(r, 1));
@@ -244,44 +249,67 @@ static void end_here(struct walk *w)
 	const char *why = end_of(r);
 
 	stream_pass(&w->stream);
-	r = stream_record(&w->stream);
-	if (r && r->kind == RING_AGAIN && r->nword) {
-		stacks_free(&w->stacks);
-		w->stacks = w->vfork;
-		w->vfork = (struct stacks){0};
-		walk_begin_at(w, r->word[0], walk_sp(r, 1));
-		stream_pass(&w->stream);
-		w->again = true;
-	}
+	w->again = walk_is_again(w, why);
 	if (stream_is_dry(&w->stream))
 		walk_finish(w, why);
 }
 
 /* --- the iterator */
 
+/* does the block where control is end with a system call? */
+static bool ends_with_call(const struct walk *w)
+{
+	uint32_t e = w->at.plan->back[w->at.vertex], v = w->at.vertex;
+
+	if (e == MAP_NONE)
+		return false;
+	for_each_edge_out (f, &w->at.plan->t.g, v)
+		if (w->at.plan->edge[f].kind == MAP_CALL &&
+		    !w->at.plan->edge[f].callee &&
+		    !w->at.plan->edge[f].writes)
+			return true;
+	return false;
+}
+
+/*
+ * The thread has said that it makes a process, and where both begin: behind the
+ * system call, which then was the last block's, or at it. True: it is about to
+ * be made by the block that is told next.
+ */
+static bool makes_process(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	uint32_t n = w->at.plan->block[w->at.vertex].ninsn, i = 0;
+	struct replay_image *m;
+	uint64_t old, base;
+
+	if (!r || (r->kind != RING_FORK && r->kind != RING_VFORK) || !r->nword)
+		return false;
+	m = walk_find_old(w, r->word[0], &old, &base);
+	if (m)
+		i = m == w->at.image ? walk_insn_at(&w->at, old) : n;
+	if (m && i == n - 1 && ends_with_call(w))
+		return true;
+	if (i < n)
+		walk_keep_frames(w, r);
+	return false;
+}
+
 /*
  * The thread has said that it ends, and the walk may have come there: then the
- * block is told as far as it ran. False: it has not. Or it has said that it
- * makes a process.
+ * block is told as far as it ran. False: it has not.
  */
 static bool tells_end(struct walk *w)
 {
-	const struct trace_record *r = stream_record(&w->stream);
+	const struct trace_record *r = walk_record(w, RING_END, 1);
 	const struct map_block *b = &w->at.plan->block[w->at.vertex];
 	struct replay_image *m;
 	uint64_t old, base;
 	uint32_t i;
 
-	if (!r || (r->kind != RING_END && r->kind != RING_FORK &&
-		   r->kind != RING_VFORK) || !r->nword)
+	if (!r)
 		return false;
 	m = walk_find_old(w, r->word[0], &old, &base);
-	if (r->kind != RING_END) {
-		if (!m || (m == w->at.image &&
-			   walk_insn_at(&w->at, old) < b->ninsn))
-			walk_keep_frames(w, r);
-		return false;
-	}
 	if (r->number == RING_END_LOST || !m) {
 		end_here(w);
 		return true;
@@ -307,6 +335,7 @@ static bool tells_end(struct walk *w)
 static void tell_place(struct walk *w)
 {
 	const struct map_block *b;
+	bool makes;
 
 	w->fresh = false;
 	if (w->at.vertex >= w->at.plan->p->nblock)
@@ -320,13 +349,16 @@ static void tell_place(struct walk *w)
 		return;
 	}
 	w->fresh = true;
-	if (walk_is_interrupted(w))
+	if (walk_is_interrupted(w) || walk_is_again(w, walk_cut_off))
 		return;
 	w->fresh = false;
+	makes = makes_process(w);
 	if (tells_end(w))
 		return;
 	b = &w->at.plan->block[w->at.vertex];
 	walk_tell_block(w, w->first, b->ninsn - w->first);
+	if (makes)
+		walk_keep_frames(w, stream_record(&w->stream));
 }
 
 static void tell_lost(struct walk *w)

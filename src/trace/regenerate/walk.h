@@ -53,8 +53,11 @@ struct walk {
 	   came later */
 	struct walk_step held;
 	bool holds;
-	/* the calls that were open when a process was made in this memory */
+	/* control is in a process that was made in this memory, and what it was
+	   in then, with the calls that were open */
+	bool vforked;
 	struct stacks vfork;
+	uint64_t vfork_caller;
 	uint8_t told; /* of the place, as in a step */
 	uint64_t sp, values;
 	struct walk_step next[WALK_NEXT]; /* to be given */

@@ -102,6 +102,8 @@ bool walk_resumes(struct walk *w);
 
 /* a process is about to be made */
 void walk_keep_frames(struct walk *w, const struct trace_record *r);
+/* does the thread go on that has made one in its memory? That has ended so */
+bool walk_is_again(struct walk *w, const char *why);
 /* what a thread begins with */
 void walk_inherit(struct walk *w, const struct trace_thread *t);
 void walk_forks_free(struct walks *x);

@@ -176,7 +176,7 @@ void walk_not_said(struct walk *w)
 {
 	if (stream_is_dry(&w->stream))
 		walk_finish(w, walk_cut_off);
-	else
+	else if (!walk_is_again(w, walk_cut_off))
 		walk_lose(w, "the trace does not fit the program");
 }
 

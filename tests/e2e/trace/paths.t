@@ -58,8 +58,8 @@ def random_program(seed, kind, features, encodings):
     if not compiler(HOST, case.cc):
         return "no %s" % case.cc
     case.build()
-    return trace_run.judge(here, case.exe, (), encodings, True,
-                           twin=case.twins.get(case.exe))
+    return trace_run.judge(here, case.exe, (), encodings,
+                           "spawn" not in case.has, twin=case.twins.get(case.exe))
 
 
 def jobs():
@@ -92,7 +92,8 @@ def jobs():
     for i, (seed, kind, features) in enumerate((
             (3, 3, "recursion jump deep"), (5, 1, "recursion throw"),
             (8, 2, "recursion context alloca"), (7, 8, "recursion switch"),
-            (2, 1, "recursion thread"),
+            (2, 1, "recursion thread"), (4, 8, "recursion spawn"),
+            (6, 1, "recursion fork context"), (3, 1, "recursion signal leave"),
             (25, 1, "recursion tail library sort alloca"),
             (80, 8, "library jump struct"),
             (36, 5, "pointer tail library sort jump variadic struct noreturn"),
