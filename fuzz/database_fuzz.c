@@ -58,7 +58,7 @@ static void list(void)
 	struct dataset d;
 	struct err e;
 
-	if (dataset_open(&d, &path, 1, &pick, &e))
+	if (dataset_open(&d, &path, 1, &pick, NULL, &e))
 		return;
 	for (int by = 0; by < BY_KINDS; by++)
 		list_by(&d, (enum by)by);

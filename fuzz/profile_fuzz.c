@@ -104,12 +104,12 @@ static void tell(const char *path)
 	struct counts t, sum;
 	struct err e;
 
-	if (counts_open(&t, &path, 1, &e))
+	if (counts_open(&t, &path, 1, NULL, &e))
 		return;
 	list(&t);
 	draw(&t);
 	weigh(&t);
-	if (!counts_open(&sum, both, 2, &e)) {
+	if (!counts_open(&sum, both, 2, NULL, &e)) {
 		compare(&t, &sum);
 		weigh(&sum);
 		counts_close(&sum);

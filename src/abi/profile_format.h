@@ -49,6 +49,12 @@ enum profile_trouble {
 	/* the C library is as it was: not all threads and children are seen */
 	TROUBLE_UNSEEN = 64,
 	TROUBLE_PAIRS = 512, /* not all pairs of site and target found room */
+	/* of counts from a trace: where a thread went was lost for a while; it
+	   has a part of the run; the last branches of a thread are missing */
+	TROUBLE_WAY = 1024,
+	TROUBLE_PART = 2048,
+	TROUBLE_KILLED = 4096,
+	TROUBLE_OF_TRACES = TROUBLE_WAY | TROUBLE_PART | TROUBLE_KILLED,
 	/* said by readers, and kept in copies */
 	TROUBLE_RUNNING = 16, /* it was read while a process was counting */
 	TROUBLE_CUT = 32,     /* the file is shorter than it says */

@@ -9,6 +9,7 @@
 #include "cmd/render/annotate_show.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 #include "report/find.h"
 
 struct annotate_call {
@@ -46,7 +47,7 @@ static int annotate_sources(const struct annotate_call *call,
 	struct err e;
 	int failed;
 
-	if (dataset_open(&d, source, n, &call->pick, &e))
+	if (sources_open(&d, source, n, &call->pick, &e))
 		return cmd_fail(&e);
 	d.same_work = call->same_work;
 	report_show_dataset_notes(&d);
@@ -71,7 +72,7 @@ static int annotate_run(void *words, const struct arguments *a)
 const struct command cmd_annotate = {
 	.name = "annotate",
 	.summary = "source and instructions of a procedure, with counts",
-	.usage = "[OPTION...] PROCEDURE PROFILE|DB...",
+	.usage = "[OPTION...] PROCEDURE PROFILE|TRACE|DB...",
 	.about = "Shows a procedure, instruction by instruction, with its "
 		 "source: how often each ran, and which way branches went; "
 		 "of databases, how many samples fell on each; of both, what "

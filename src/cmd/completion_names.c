@@ -84,7 +84,7 @@ static void add_all(struct name_list *n, const char *kind, const char *path)
 	struct dataset d;
 	struct err e;
 
-	if (dataset_open(&d, &path, 1, &all, &e))
+	if (dataset_open(&d, &path, 1, &all, NULL, &e))
 		return;
 	if (!strcmp(kind, "procedures"))
 		add_procedures(n, &d);

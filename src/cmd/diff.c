@@ -9,6 +9,7 @@
 #include "cmd/render/diff_show.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 #include "report/rows_pick.h"
 
 static const struct option_choice bys[] = {

@@ -206,7 +206,7 @@ static int show(struct events_call *call, const char *profile, struct err *e)
 	struct counts t;
 	int status;
 
-	if (counts_open(&t, &profile, 1, e))
+	if (counts_open(&t, &profile, 1, NULL, e))
 		return -1;
 	if (run_events_make(&r, &t, &call->list,
 			    call->json || call->timeout || call->stop_at,

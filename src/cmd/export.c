@@ -8,6 +8,7 @@
 #include "export/formats.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 
 enum { EXPORT_NONE, EXPORT_TSV, EXPORT_JSON, EXPORT_CALLGRIND, EXPORT_LCOV,
        EXPORT_GCOV, EXPORT_FOLDED, EXPORT_PPROF, EXPORT_PIXIE, EXPORT_AUTOFDO,
@@ -222,7 +223,7 @@ static int export_sources(const struct export_call *call,
 	struct err e;
 	int status = STATUS_OK;
 
-	if (dataset_open(&d, source->at, source->n, &call->pick, &e))
+	if (sources_open(&d, source->at, source->n, &call->pick, &e))
 		return cmd_fail(&e);
 	if (!d.counts && f->needs == NEEDS_COUNTS) {
 		status = cmd_misuse(&cmd_export, "%s needs to know how often "
@@ -257,7 +258,7 @@ static int export_run(void *words, const struct arguments *a)
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "counts in a form that other tools read",
-	.usage = "--format FORMAT [OPTION...] PROFILE|DB...",
+	.usage = "--format FORMAT [OPTION...] PROFILE|TRACE|DB...",
 	.about = "Writes what a profile tells, or several of one program "
 		 "together, in a form that other tools read; of databases, "
 		 "samples, and of both both: tsv, json, callgrind and pprof "

@@ -10,6 +10,7 @@
 #include "cmd/options/shared_options.h"
 #include "cmd/render/flame_show.h"
 #include "cmd/render/report_show.h"
+#include "cmd/sources.h"
 #include "profile/run_events.h"
 
 enum flame_form { FLAME_SVG, FLAME_HTML };
@@ -140,7 +141,7 @@ static int flame_run(void *words, const struct arguments *a)
 	struct err e;
 	int status;
 
-	if (dataset_open(&d, a->operand.at, a->operand.n, &all, &e))
+	if (sources_open(&d, a->operand.at, a->operand.n, &all, &e))
 		return cmd_fail(&e);
 	status = flame_dataset(words, &d, &a->operand, &e) ?
 			 cmd_fail(&e) : STATUS_OK;

@@ -13,6 +13,7 @@
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
 #include "cmd/render/status_line.h"
+#include "cmd/sources.h"
 #include "report/find.h"
 
 enum graph_form { GRAPH_SVG, GRAPH_DOT, GRAPH_PS, GRAPH_HTML, GRAPH_JSON };
@@ -250,7 +251,7 @@ static int graph_sources(struct graph_call *call, const char *const *source,
 	struct err e;
 	int status;
 
-	if (dataset_open(&data, source, n, &call->pick, &e))
+	if (sources_open(&data, source, n, &call->pick, &e))
 		return cmd_fail(&e);
 	data.same_work = call->same_work;
 	report_show_dataset_notes(&data);
@@ -276,7 +277,7 @@ static int graph_run(void *words, const struct arguments *a)
 const struct command cmd_graph = {
 	.name = "graph",
 	.summary = "the flow graph of a procedure, with counts",
-	.usage = "[OPTION...] PROCEDURE PROFILE|DB...",
+	.usage = "[OPTION...] PROCEDURE PROFILE|TRACE|DB...",
 	.about = "Draws the flow graph of a procedure, with how often its "
 		 "blocks ran and which way they were left. PROCEDURE is a "
 		 "name as `tally report` shows it, with or without arguments, "

@@ -6,7 +6,8 @@
 
 #include "base/mem.h"
 #include "cmd/options/shared_options.h"
-#include "count/profile/profile.h"
+#include "cmd/render/status_line.h"
+#include "profile/trace_profile.h"
 
 struct merge_call {
 	const char *out;
@@ -37,10 +38,16 @@ static int merge_check(const struct merge_call *call, const struct profile *p,
 static int merge_all(const struct merge_call *call)
 {
 	struct profile p;
+	struct status_line line;
+	struct trace_opener opener = trace_opener(&line.progress);
 	struct err e;
 	int status;
 
-	if (profile_open_all(&p, call->profile.at, call->profile.n, &e))
+	status_line_begin(&line);
+	status = profile_open_all(&p, call->profile.at, call->profile.n,
+				  &opener.is, &e);
+	status_line_end(&line);
+	if (status)
 		return cmd_fail(&e);
 	status = merge_check(call, &p, &e);
 	if (!status)
@@ -62,13 +69,13 @@ static int merge_run(void *words, const struct arguments *a)
 const struct command cmd_merge = {
 	.name = "merge",
 	.summary = "several runs of a program as one profile",
-	.usage = "-o OUT PROFILE...",
-	.about = "Adds profiles of the same program: OUT has all their "
-		 "processes and needs no other file. Profiles of other "
+	.usage = "-o OUT PROFILE|TRACE...",
+	.about = "Adds profiles of the same program, or traces: OUT has all "
+		 "their processes and needs no other file. Profiles of other "
 		 "programs, of other builds of the program or a library, or "
 		 "counted with other options are refused.",
 	.operands = (const struct operand[]){
-		{"PROFILE", OFFER_PROFILES, .many = true}, {0}},
+		{"PROFILE or TRACE", OFFER_PROFILES, .many = true}, {0}},
 	.options = (const struct option_set[]){
 		OPTIONS(merge_options), OPTIONS(help_option), {0}},
 	.defaults = &(const struct merge_call){0},

@@ -9,6 +9,7 @@
 #include "cmd/render/calls_show.h"
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
+#include "cmd/sources.h"
 #include "report/rows_pick.h"
 
 struct report_call {
@@ -211,7 +212,7 @@ static int report_run(void *words, const struct arguments *a)
 	if (status)
 		return status;
 	pick_depth(&call->pick, (enum by)call->by);
-	if (dataset_open(&v, call->profile.at, call->profile.n, &call->pick,
+	if (sources_open(&v, call->profile.at, call->profile.n, &call->pick,
 			 &e))
 		return cmd_fail(&e);
 	status = report_dataset(call, &v);
@@ -222,10 +223,11 @@ static int report_run(void *words, const struct arguments *a)
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "how often the parts of a program ran",
-	.usage = "[OPTION...] PROFILE|DB...",
+	.usage = "[OPTION...] PROFILE|TRACE|DB...",
 	.about = "Shows how often the parts of a program ran, most first. "
 		 "PROFILE is what `tally count` left, or is filling just now; "
-		 "several of one program are added up. DB is what `tally "
+		 "several of one program are added up. A TRACE of `tally "
+		 "trace` is replayed, and tells the same. DB is what `tally "
 		 "record` left: of that it shows where the samples fell. Of "
 		 "both it shows both, and what one execution took.",
 	.closing = "What did not run is not listed; what is not known is "

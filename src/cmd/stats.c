@@ -13,6 +13,7 @@
 #include "cmd/render/report_show.h"
 #include "cmd/options/shared_options.h"
 #include "cmd/render/cells.h"
+#include "cmd/sources.h"
 #include "report/variance.h"
 
 struct stats_call {
@@ -339,7 +340,7 @@ static int read_profile(const struct stats_call *call, size_t i,
 	struct dataset d;
 	int status;
 
-	if (dataset_open(&d, &call->profile.at[i], 1, NULL, e))
+	if (sources_open(&d, &call->profile.at[i], 1, NULL, e))
 		return -1;
 	report_show_notes(d.counts);
 	status = runs_add(r, &d, &all, NULL, e);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/counted_run.h"
@@ -77,9 +78,10 @@ static void trace_end(void *ctx)
 static void add_notes(const struct trace_call *call,
 		      struct trace_writer *w, char **program)
 {
+	struct timespec now;
 	struct err e;
 	size_t room = 1;
-	char *line;
+	char *line, started[24];
 
 	for (char **arg = program; *arg; arg++)
 		room += strlen(*arg) + 1;
@@ -91,6 +93,11 @@ static void add_notes(const struct trace_call *call,
 	}
 	trace_writer_note(w, "command", line, &e);
 	trace_writer_note(w, "encoding", call->encoding, &e);
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(started, sizeof started, "%llu",
+		 (unsigned long long)now.tv_sec * 1000000000 +
+			 (unsigned long long)now.tv_nsec);
+	trace_writer_note(w, "started", started, &e);
 	trace_writer_note(w, "tally", TALLY_VERSION, &e);
 	mem_free(line);
 }

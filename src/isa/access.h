@@ -83,8 +83,7 @@ enum access_segment {
 	ACCESS_SEGMENTS,
 };
 
-/* accesses of an instruction, at most: VIA's xcrypt-cbc has so many */
-enum { ACCESS_MOST = 5 };
+enum { ACCESS_MOST = 4 }; /* accesses of an instruction, at most */
 
 struct access {
 	uint8_t kind;	 /* enum access_kind */

@@ -46,7 +46,8 @@ enum uop_code {
 	UOP_OR,
 	UOP_XOR,
 	UOP_MUL,
-	UOP_SHL,    /* b is always an immediate for the shifts */
+	UOP_SHL,    /* b of the shifts is an immediate, or a temporary that
+		       an AND has made; it is below the width */
 	UOP_SHR,
 	UOP_SAR,
 	UOP_ZEXT,   /* dst = low `size` bits of a, zero-extended to 64 */

@@ -105,6 +105,29 @@ static void take_base(struct drain *d, const struct live_walk *w)
 	note(d, trace_writer_note(d->writer, key, value, &e), &e);
 }
 
+/* an image that runs as it is */
+static void take_left(struct drain *d, const struct live_walk *w)
+{
+	char path[PATH_MAX], reason[NAME_MOST];
+	buffer key = {0}, value = {0};
+	struct chunk_left c;
+	struct err e;
+	uint64_t at = w->at + sizeof c;
+
+	if (!live_read(d->fd, w->at, &c, sizeof c) ||
+	    c.path_len >= sizeof path || c.reason_len >= sizeof reason ||
+	    !live_read(d->fd, at, path, c.path_len) ||
+	    !live_read(d->fd, at + c.path_len + 1, reason, c.reason_len))
+		return;
+	path[c.path_len] = reason[c.reason_len] = 0;
+	trace_left_note(&(struct trace_left){c.chunk.process, c.why, path,
+					     reason}, &key, &value);
+	note(d, trace_writer_note(d->writer, (char *)key.at, (char *)value.at,
+				  &e), &e);
+	vec_free(&key);
+	vec_free(&value);
+}
+
 /* a futex is found by its place in the file; it is not read here */
 static void map_futex(struct drain *d, struct drain_ring *r)
 {
@@ -150,6 +173,9 @@ static void look(struct drain *d)
 			break;
 		case CHUNK_COUNTERS:
 			take_image(d, &w);
+			break;
+		case CHUNK_LEFT:
+			take_left(d, &w);
 			break;
 		case CHUNK_TRACED:
 			take_base(d, &w);

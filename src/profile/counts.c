@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "profile/trace_profile.h"
+
 static int by_name(const void *a, const void *b)
 {
 	const struct counts_image *p = a, *q = b;
@@ -63,6 +65,8 @@ static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 		.missing = p->missing,
 		.map = &p->map,
 		.image = image,
+		.least = t->profile.header.trouble & TROUBLE_OF_TRACES ?
+				 "the trace does not tell all that ran" : NULL,
 		.symbolizer = ARENA_ARRAY(&t->arena, struct symbolizer, 1),
 	};
 	symbolizer_init(m->symbolizer, m->map);
@@ -85,10 +89,12 @@ static int tell_image(struct counts *t, uint32_t image, struct counts_image *m,
 }
 
 int counts_open(struct counts *t, const char *const *path, size_t n,
-		struct err *e)
+		struct progress *progress, struct err *e)
 {
+	struct trace_opener opener = trace_opener(progress);
+
 	*t = (struct counts){0};
-	if (profile_open_all(&t->profile, path, n, e))
+	if (profile_open_all(&t->profile, path, n, &opener.is, e))
 		return -1;
 	t->image = ARENA_ARRAY(&t->arena, struct counts_image,
 			       t->profile.image.n + 1);
@@ -206,7 +212,8 @@ bool counts_lost(const struct counts *t)
 {
 	enum {
 		LOSES = TROUBLE_NO_SPACE | TROUBLE_NO_FILE | TROUBLE_THREADS |
-			TROUBLE_FORK | TROUBLE_CUT | TROUBLE_UNSEEN
+			TROUBLE_FORK | TROUBLE_CUT | TROUBLE_UNSEEN |
+			TROUBLE_OF_TRACES
 	};
 
 	return t->profile.header.trouble & LOSES;
@@ -231,6 +238,11 @@ const char *counts_trouble(const struct counts *t, unsigned *bit)
 		"that moment may be off by one",
 		[9] = "there was no room for all pairs of call sites and "
 		      "callees: some are missing",
+		"where a thread went was lost for a while: what it ran then "
+		"is not counted",
+		"the trace has a part of the run: counts are of that part",
+		"threads were killed: up to 64 of their last branches, and "
+		"what ran between them, are not counted",
 	};
 	enum { TEXTS = sizeof text / sizeof *text };
 

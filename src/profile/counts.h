@@ -5,6 +5,7 @@
 #ifndef PROFILE_COUNTS_H
 #define PROFILE_COUNTS_H
 
+#include "base/progress.h"
 #include "count/profile/profile.h"
 #include "count/solve/solve.h"
 #include "profile/symbols/symbolizer.h"
@@ -17,6 +18,9 @@ struct counts_image {
 	uint32_t image;        /* in profile.image */
 	uint64_t *value;       /* of counters */
 	struct solved solved;
+	/* not NULL: counts are lower bounds, for that reason: a trace does
+	   not tell all that ran */
+	const char *least;
 	struct symbolizer
 		*symbolizer; /* its names and lines; read when asked for */
 	const char *left;    /* why some processes ran it uncounted, or
@@ -45,11 +49,12 @@ struct counts {
 };
 
 /*
- * Opens and solves one profile, or several of one program, added up. On -1
- * nothing needs closing.
+ * Opens and solves one profile, or several of one program, added up; traces
+ * are counted as they are opened, which may take long: *progress, or NULL, says
+ * how far it is. On -1 nothing needs closing.
  */
 int counts_open(struct counts *t, const char *const *path, size_t n,
-		struct err *e);
+		struct progress *progress, struct err *e);
 void counts_close(struct counts *t);
 
 /* the image's map as the profile has it, with code in any case */

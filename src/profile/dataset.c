@@ -83,7 +83,8 @@ static size_t sort_sources(const char *const *path, size_t n, const char **out)
 /* databases first: to read them says most of what can be wrong with a call */
 static int open_sources(struct dataset *v, const char *const *path,
 			size_t profiles, size_t databases,
-			const struct samples_query *pick, struct err *e)
+			const struct samples_query *pick,
+			struct progress *progress, struct err *e)
 {
 	if (databases) {
 		if (samples_open(&v->own.samples, path + profiles, databases,
@@ -92,7 +93,8 @@ static int open_sources(struct dataset *v, const char *const *path,
 		v->samples = &v->own.samples;
 	}
 	if (profiles) {
-		if (counts_open(&v->own.counts, path, profiles, e)) {
+		if (counts_open(&v->own.counts, path, profiles, progress,
+				e)) {
 			if (v->samples)
 				samples_close(v->samples);
 			return -1;
@@ -114,14 +116,16 @@ void dataset_of(struct dataset *v, struct counts *counts,
 }
 
 int dataset_open(struct dataset *v, const char *const *path, size_t n,
-		 const struct samples_query *pick, struct err *e)
+		 const struct samples_query *pick, struct progress *progress,
+		 struct err *e)
 {
 	const char **sorted = NEW_ARRAY(const char *, n + 1);
 	size_t profiles = sort_sources(path, n, sorted);
 	int failed;
 
 	*v = (struct dataset){0};
-	failed = open_sources(v, sorted, profiles, n - profiles, pick, e);
+	failed = open_sources(v, sorted, profiles, n - profiles, pick, progress,
+			      e);
 	mem_free(sorted);
 	if (!failed)
 		dataset_of(v, v->counts, v->samples);

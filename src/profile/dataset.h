@@ -31,11 +31,13 @@ struct dataset {
 };
 
 /*
- * Opens profiles of one program, and databases, in any order; pick: what of
- * databases. On -1 nothing needs closing.
+ * Opens profiles and traces of one program, and databases, in any order; pick:
+ * what of databases; progress, or NULL: how far traces are counted. On -1
+ * nothing needs closing.
  */
 int dataset_open(struct dataset *v, const char *const *path, size_t n,
-		 const struct samples_query *pick, struct err *e);
+		 const struct samples_query *pick, struct progress *progress,
+		 struct err *e);
 /* of what is open already, and stays open; either may be NULL. Begins with an
    empty *v */
 void dataset_of(struct dataset *v, struct counts *counts,

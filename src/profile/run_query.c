@@ -387,7 +387,7 @@ static int ask_copy(const struct run_query *q, const char *copy,
 	struct counts t;
 	int status;
 
-	if (counts_open(&t, &copy, 1, e))
+	if (counts_open(&t, &copy, 1, NULL, e))
 		return -1;
 	status = run_events_make(r, &t, &q->list, true, e);
 	/* names are the profile's, which goes */

@@ -242,7 +242,7 @@ static void add_entry(struct gatherer *g, const struct map_proc *p,
 	uint64_t count = g->m->solved.edge[edge], known;
 	struct branch x = {.has_to = true};
 
-	if (d->kind != MAP_ENTRY)
+	if (d->kind != MAP_ENTRY || d->to >= p->nblock)
 		return;
 	x.to = block_of(g, p, d->to)->start;
 	known = calls_to(g, x.to);
@@ -345,6 +345,10 @@ static void look_at_hubs(const struct gatherer *g, const struct map_proc *p,
 		struct hub_use *h = hub_of(all, p, d);
 		uint64_t count = g->m->solved.edge[i];
 
+		if (d->kind == MAP_ENTRY && d->to >= p->nblock)
+			/* of jumps of which it is not known where they are */
+			all[d->to - p->nblock].known &=
+				g->m->solved.edge_known[i] && !count;
 		if (!h)
 			continue;
 		h->known &= g->m->solved.edge_known[i];

@@ -63,8 +63,20 @@ static bool ask_more(struct rows *r, const struct row *row)
 	return some;
 }
 
+/* a trace does not tell all: what it tells are lower bounds */
+static void bound_counts(struct rows *r)
+{
+	const struct counts *t = r->data->counts;
+
+	if (!t || !(t->profile.header.trouble & TROUBLE_OF_TRACES))
+		return;
+	for (unsigned i = 0; i < r->first_event; i++)
+		r->values.at[i].least |= r->values.at[i].known;
+}
+
 static void add(struct rows *r, struct row row)
 {
+	bound_counts(r);
 	ask_more(r, &row);
 	metric_divide(r->metric, r->metrics, r->values.at);
 	row.number = r->found++;
@@ -98,9 +110,10 @@ static void add_image(struct rows *r, uint32_t image)
 	if (c) {
 		put(&v[0], !counts_unmeasured(c), c->solved.instructions);
 		v[0].least = !counts_complete(c);
-		put(&v[1], true,
+		put(&v[1], !c->map->counts_edges,
 		    r->data->counts->profile.image.at[c->image].ncounter);
-		put(&v[2], v[0].known, c->solved.increments);
+		put(&v[2], v[0].known && !c->map->counts_edges,
+		    c->solved.increments);
 	} else if (m->left) {
 		put(&v[1], true, 0);
 	}

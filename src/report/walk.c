@@ -33,7 +33,8 @@ struct edge_ends edge_ends(const struct counts_image *m,
 			   const struct map_proc *p, const struct map_edge *d)
 {
 	bool back = d->kind == MAP_BACK || d->kind == MAP_PAD;
-	uint32_t hub = d->kind == MAP_TO_HUB ? d->to : d->from;
+	uint32_t hub = d->kind == MAP_TO_HUB || d->kind == MAP_ENTRY ? d->to :
+								       d->from;
 	struct edge_ends x = {0};
 
 	x.has_from = block_start(m, p, back ? d->call : d->from, &x.from);

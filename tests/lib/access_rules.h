@@ -7,7 +7,7 @@
 
 #include "isa/access.h"
 
-/* whether the bytes of an access count with `size`, and no mask or repetition */
+/* whether `size` tells how many bytes are accessed */
 static inline bool access_is_sized(const struct access *a)
 {
 	return a->size != MEM_SIZE_UNKNOWN && a->how != ACCESS_STRING &&

@@ -31,4 +31,23 @@ static inline bool lift_ends_well(const struct insn *i, const struct uop *u,
 	}
 }
 
+static inline bool uop_shifts(const struct uop *u)
+{
+	return u->code == UOP_SHL || u->code == UOP_SHR || u->code == UOP_SAR;
+}
+
+/* the count of shift i is below its width: a constant, or made by an AND */
+static inline bool lift_shift_is_short(const struct uop *u, unsigned i)
+{
+	const struct uop *s = &u[i], *by = s;
+
+	if (s->b == UOP_IMM)
+		return s->imm >= 0 && s->imm < s->width;
+	while (by > u)
+		if ((--by)->dst == s->b)
+			return s->b >= UOP_TMP0 && by->code == UOP_AND &&
+			       by->b == UOP_IMM && by->imm == s->width - 1;
+	return false;
+}
+
 #endif

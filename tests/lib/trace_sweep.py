@@ -45,7 +45,9 @@ def attempt(seed, args, folder):
     case.build()
     # the unwinder reads other tables with tally
     throws = "throw" in case.has
-    libs = not args.own and not throws
+    # and what libraries do while they wait is not the same each time
+    libs = not args.own and not throws and \
+        not case.has & {"thread", "signal", "spawn"}
     found = trace_run.judge(here, case.exe, (), args.encoding or
                             trace_run.ENCODINGS, libs,
                             twin=case.twins.get(case.exe), names=

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/cmd.h"
 #include "sample/events/event.h"
 
 enum { DAY = 24 * 60 * 60 };
@@ -162,13 +161,3 @@ const struct option database_options[] = {
 		 "apart when they were taken (`tally daemon --apart`)"},
 	{0},
 };
-
-int sources_fit(const struct command *c, const struct arguments *a,
-		size_t first)
-{
-	for (size_t i = first; i < a->operand.n; i++)
-		if (store_is(a->operand.at[i]))
-			return 0;
-	return a->of_databases ? cmd_misuse(c, "--%s is for databases",
-					    a->of_databases) : 0;
-}

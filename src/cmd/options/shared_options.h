@@ -31,12 +31,4 @@ extern const struct option
 extern const struct option_type type_epochs;
 extern const struct option_choice epoch_choices[];
 
-/*
- * Commands that answer about profiles and databases together: an option for
- * databases needs one, among operands from number `first` on. 0 or the exit
- * status.
- */
-int sources_fit(const struct command *c, const struct arguments *a,
-		size_t first);
-
 #endif

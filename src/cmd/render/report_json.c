@@ -18,6 +18,19 @@ void report_json_count(struct json *j, const char *key, bool known,
 	json_string(j, "unknown", why);
 }
 
+/* a count of the image that may be a lower bound */
+static void json_bounded(struct json *j, const char *key,
+			 const struct counts_image *m, bool known,
+			 uint64_t count, const char *why)
+{
+	bool least = known && m->least;
+
+	report_json_count(j, key, known && !least, count,
+			  least ? m->least : why);
+	if (least)
+		json_number(j, "at_least", count);
+}
+
 void report_json_troubles(struct json *j, const struct counts *t)
 {
 	const char *text;
@@ -85,9 +98,12 @@ static void json_counted_image(struct json *j, const struct counts *t,
 	json_bool(j, "complete", v->known && !v->least);
 	if (m->left)
 		json_string(j, "left", m->left);
-	json_number(j, "counters", t->profile.image.at[m->image].ncounter);
+	if (!m->map->counts_edges)
+		json_number(j, "counters",
+			    t->profile.image.at[m->image].ncounter);
 	if (!m->missing) {
-		json_number(j, "increments", m->solved.increments);
+		if (!m->map->counts_edges)
+			json_number(j, "increments", m->solved.increments);
 		json_number(j, "redundant_increments",
 			    m->solved.redundant_increments);
 		json_number(j, "text_bytes", m->map->text_bytes);
@@ -154,12 +170,12 @@ void report_json_procedure(struct json *j, const struct counts_image *m,
 
 	json_name(j, m, proc);
 	json_address(j, "entry", m->map->proc.at[proc].entry);
-	if (m->solved.calls_known[proc])
+	if (m->solved.calls_known[proc] && !m->least)
 		json_number(j, "calls", m->solved.calls[proc]);
 	else
 		json_null(j, "calls");
 	known = counts_instructions(m, proc, &n);
-	report_json_count(j, "instructions", known, n, counts_unknown(m, proc));
+	json_bounded(j, "instructions", m, known, n, counts_unknown(m, proc));
 }
 
 static void json_procedure(struct json *j, const struct rows *r,
@@ -236,8 +252,8 @@ void report_json_edge(struct json *j, const struct counts_image *m,
 	if (d->callee)
 		json_address(j, "callee", d->callee);
 	json_string(j, "kind", edge_name(m, edge));
-	report_json_count(j, "count", m->solved.edge_known[edge],
-			  m->solved.edge[edge], counts_unknown(m, proc));
+	json_bounded(j, "count", m, m->solved.edge_known[edge],
+		     m->solved.edge[edge], counts_unknown(m, proc));
 }
 
 static void json_edge(struct json *j, const struct rows *r,
@@ -267,8 +283,8 @@ static void json_code(struct json *j, const struct rows *r,
 		json_address(j, "end", b->start + b->size);
 		json_number(j, "instructions", b->ninsn);
 	}
-	report_json_count(j, "count", v->known, v->n,
-			  counts_unknown(m, row->proc));
+	json_bounded(j, "count", m, v->known, v->n,
+		     counts_unknown(m, row->proc));
 }
 
 static void json_call_site(struct json *j, const struct rows *r,
@@ -293,8 +309,8 @@ static void json_call_site(struct json *j, const struct rows *r,
 	json_end_of_edge(j, "callee_address", known, row->to);
 	if (row->to_unknown)
 		json_string(j, "callee_unknown", row->to_unknown);
-	report_json_count(j, "count", v->known, v->n,
-			  counts_unknown(row_counts(r, row), row->proc));
+	json_bounded(j, "count", row_counts(r, row), v->known, v->n,
+		     counts_unknown(row_counts(r, row), row->proc));
 }
 
 static void json_line(struct json *j, const struct rows *r,
@@ -313,9 +329,9 @@ static void json_line(struct json *j, const struct rows *r,
 	}
 	if (row->item == ROW_NONE)
 		return;
-	report_json_count(j, "count", v[0].known, v[0].n,
-			  "its counters do not tell");
-	if (v[1].known)
+	json_bounded(j, "count", row_counts(r, row), v[0].known, v[0].n,
+		     "its counters do not tell");
+	if (v[1].known && !v[1].least)
 		json_number(j, "instructions", v[1].n);
 	else
 		json_null(j, "instructions");

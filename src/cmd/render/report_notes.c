@@ -222,7 +222,7 @@ int report_show_hottest(const char *source, const struct samples_query *pick,
 	struct dataset v;
 	struct rows r;
 
-	if (dataset_open(&v, &source, 1, pick, e))
+	if (dataset_open(&v, &source, 1, pick, NULL, e))
 		return -1;
 	if (rows_make(&r, &v, BY_PROCEDURE, &w, e)) {
 		dataset_close(&v);

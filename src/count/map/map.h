@@ -57,7 +57,9 @@ enum map_kind {
 	/* from EXIT to a block */
 	MAP_BACK,  /* what follows a call */
 	MAP_PAD,   /* an exception of a call arrives at its landing pad */
-	MAP_ENTRY, /* a call, or anything else that comes from outside */
+	/* a call, or anything else that comes from outside; to a hub: a jump of
+	   the procedure that is not understood */
+	MAP_ENTRY,
 	MAP_KINDS,
 };
 
@@ -186,6 +188,9 @@ struct map {
 	uint8_t insn_size;    /* of every instruction; 0: see map.length */
 	uint8_t placement;    /* enum place_kind */
 	bool some;	      /* of some procedures, as was wished (--only) */
+	/* each edge has been given the counter of its own number: they count
+	   what a trace tells (map_count_edges()) */
+	bool counts_edges;
 	uint64_t file_sum;    /* hash of the original's bytes */
 	uint64_t text_bytes, moved_bytes;
 	uint32_t ncounter;
@@ -309,6 +314,12 @@ struct map_bytes {
 };
 void map_pack(const struct map *m, struct map_bytes *out);
 /*
+ * Of the packed map of a trace, which has nedge edges: each gets a counter, but
+ * for those where a trace does not tell one from another: exceptions of several
+ * calls that arrive at one landing pad, to which code leads as well.
+ */
+void map_count_edges(uint8_t *bytes, size_t size, uint32_t nedge);
+/*
  * What can be known of packed bytes without unpacking them: which image they
  * are of, and that none of them was changed. -1 if one was.
  */
@@ -316,6 +327,7 @@ struct map_head {
 	unsigned version;
 	uint8_t id[PROFILE_ID];
 	uint32_t ncounter;
+	bool counts_edges;
 };
 int map_read_head(struct map_head *h, const void *bytes, size_t size,
 		  const char *where, struct err *e);

@@ -276,6 +276,17 @@ static bool unpack_code(struct unpacker *k, struct map_edge *d)
 	return !(head & CODE_HEIGHT) || unpack_height(b, &d->height);
 }
 
+/* the counter that the map has been given for it; false: it has another */
+static bool count_edge(struct unpacker *k, struct map_edge *d, uint32_t edge)
+{
+	if (d->kind == MAP_PAD && d->call != MAP_NONE)
+		return d->counter == MAP_NONE;
+	if (d->counter != MAP_NONE || (k->mark && !mark_counter(k, edge)))
+		return false;
+	d->counter = edge;
+	return true;
+}
+
 static int unpack_edge(struct unpacker *k, const struct map_proc *p,
 		       struct map_guess *g, struct map_edge *d)
 {
@@ -310,6 +321,8 @@ static int unpack_edges(struct unpacker *k, const struct map_proc *p)
 
 		if (unpack_edge(k, p, &g, &d))
 			return -1;
+		if (k->m->counts_edges && !count_edge(k, &d, p->edge + i))
+			return unpack_fail(k, PART_COUNTERS, "of a trace");
 		k->edge[i] = d;
 		/* later versions have a list of them */
 		if (k->version == MAP_OLDEST && d.callee)

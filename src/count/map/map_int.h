@@ -6,7 +6,7 @@
  *
  *	8   MAP_MAGIC
  *	4   MAP_VERSION
- *	4   how many counters
+ *	4   how many counters; MAP_EDGES: one for each edge, see map.h
  *	16  id of the image
  *	8   hash of all that follows the head, seeded by its first 32 bytes'
  *	8   bytes of the front, compressed
@@ -71,8 +71,12 @@
 
 #define MAP_MAGIC UINT64_C(0x3170616d796c6c74) /* "tllymap1" */
 
+#define MAP_EDGES (UINT32_C(1) << 31)
+
 enum {
-	MAP_HASH = 32, /* where in the head the hash is */
+	/* where in the head the number of counters is, and the hash */
+	MAP_NCOUNTER = 12,
+	MAP_HASH = 32,
 	MAP_HEAD = MAP_HASH + 8, /* bytes of it; the front's size follows */
 };
 

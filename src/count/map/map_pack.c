@@ -404,3 +404,11 @@ void map_pack(const struct map *m, struct map_bytes *out)
 	out->v.n = all.n;
 	out->v.cap = all.cap;
 }
+
+void map_count_edges(uint8_t *bytes, size_t size, uint32_t nedge)
+{
+	assert(size >= MAP_HEAD);
+	nedge |= MAP_EDGES;
+	memcpy(bytes + MAP_NCOUNTER, &nedge, sizeof nedge);
+	map_seal(bytes, size);
+}

@@ -42,7 +42,8 @@ static bool unpack_figures(struct unpacker *k, struct bytes *b)
 	m->insn_size = (uint8_t)insn_size;
 	m->placement = (uint8_t)placement;
 	/* as many bits of memory: see map_store.used */
-	return m->ncounter <= 8 * k->nbyte && m->ncounter != MAP_NONE;
+	return m->ncounter <= 8 * k->nbyte &&
+	       (!m->counts_edges || placement == PLACE_TRACE);
 }
 
 /* how many of everything: each takes a byte at least */
@@ -55,6 +56,8 @@ static bool unpack_amounts(struct unpacker *k, struct bytes *b)
 	    !unpack_number(b, most, &k->nedge) ||
 	    !unpack_number(b, most, &k->nsite) ||
 	    !unpack_number(b, most, &k->nin_place))
+		return false;
+	if (k->m->counts_edges && k->nedge != k->m->ncounter)
 		return false;
 	return k->nproc <= k->part[PART_PROCS].n && k->nblock <= k->nbyte &&
 	       k->nedge <= k->nbyte && k->nsite <= k->part[PART_SITES].n &&
@@ -201,6 +204,19 @@ static int unpack_in_place(struct unpacker *k)
 	return 0;
 }
 
+/* counters are those of its edges */
+static void count_chunk_edges(const struct map *m, struct map_chunk *c)
+{
+	const struct map_proc *last = &m->proc.at[c->proc + c->nproc - 1];
+
+	c->low = m->proc.at[c->proc].edge;
+	c->high = last->edge + last->nedge - 1;
+	if (last->edge + last->nedge == c->low) {
+		c->low = UINT32_MAX;
+		c->high = 0;
+	}
+}
+
 /* one chunk, behind those before it */
 static bool read_chunk(struct unpacker *k, struct bytes *b,
 		       struct map_chunk *c)
@@ -222,6 +238,8 @@ static bool read_chunk(struct unpacker *k, struct bytes *b,
 	c->high = c->low + (uint32_t)span - 1;
 	c->low = span ? c->low : UINT32_MAX;
 	c->high = span ? c->high : 0;
+	if (k->m->counts_edges)
+		count_chunk_edges(k->m, c);
 	c->start = k->m->proc.at[proc].entry + bytes_sleb(b);
 	return unpack_number(b, UINT64_MAX - c->start, &bytes) &&
 	       !__builtin_add_overflow(c->start, bytes, &c->end);
@@ -281,7 +299,8 @@ static int unpack_open(struct unpacker *k)
 		    at + step >= k->nproc)
 			return unpack_fail(k, PART_OPEN, "no such procedure");
 		at += step;
-		k->m->store->open[at] = true;
+		/* it has counters now on all of its cycles */
+		k->m->store->open[at] = !k->m->counts_edges;
 	}
 	return 0;
 }
@@ -348,6 +367,8 @@ int map_read_head(struct map_head *h, const void *bytes, size_t size,
 			       (unsigned)version, MAP_OLDEST, MAP_VERSION);
 	h->version = (unsigned)version;
 	h->ncounter = (uint32_t)bytes_uint(&b, 4);
+	h->counts_edges = h->ncounter & MAP_EDGES;
+	h->ncounter &= ~MAP_EDGES;
 	id = bytes_take(&b, PROFILE_ID);
 	hash = bytes_uint(&b, 8);
 	if (b.bad || hash != map_hash(bytes, size))
@@ -399,6 +420,7 @@ int map_unpack(struct map *m, const void *bytes, size_t size,
 	k.version = h.version;
 	memcpy(m->id, h.id, PROFILE_ID);
 	m->ncounter = h.ncounter;
+	m->counts_edges = h.counts_edges;
 	m->store = NEW_ARRAY(struct map_store, 1);
 	m->store->version = h.version;
 	m->store->where = arena_string(&m->arena, where, strlen(where));

@@ -198,9 +198,31 @@ static void add_edges_out(struct builder *n, uint32_t b)
 			add_plain(n, i);
 }
 
+/*
+ * Has the procedure a jump that is not understood? It may go by the table of a
+ * hub, whose entries lead to new code, and is seen there, not at the jump.
+ */
+static bool jumps_blindly(const struct builder *n)
+{
+	const struct map *m = n->d->m;
+
+	for (uint32_t i = n->p.edge; i < n->p.edge + n->p.nedge; i++) {
+		const struct map_edge *d = &m->edge.at[i];
+		uint32_t b;
+
+		if (d->kind != MAP_TAIL && d->kind != MAP_AWAY)
+			continue;
+		b = cfg_block_at(n->c, m->block.at[n->p.block + d->from].start);
+		if (n->c->block.at[b].last == INSN_IJUMP)
+			return true;
+	}
+	return false;
+}
+
 /* from the hubs that jumps of this procedure lead to */
 static void add_hub_edges(struct builder *n)
 {
+	bool blindly = n->p.nhub && jumps_blindly(n);
 	struct map *m = n->d->m;
 	uint32_t last = n->p.nblock;
 
@@ -214,6 +236,9 @@ static void add_hub_edges(struct builder *n)
 		last = v + 1;
 		hub = n->c->edge.at[n->d->way.at[i - n->p.edge].at[0]].to;
 		h = &n->c->hub.at[hub];
+		if (blindly)
+			builder_edge(n, MAP_ENTRY, EXIT_MARK, v,
+				     (struct code_place){0});
 		for (uint32_t t = h->target; t < h->target + h->ntarget; t++) {
 			uint32_t to = builder_first(n, n->c->hub_target.at[t]);
 			bool stays = to == MAP_NONE;

@@ -177,6 +177,9 @@ void profile_close(struct profile *p)
 	vec_free(&p->call);
 	vec_free(&p->stack_chunk);
 	vec_free(&p->calls_chunk);
+	for (size_t i = 0; i < p->value.n; i++)
+		mem_free(p->value.at[i]);
+	vec_free(&p->value);
 	arena_free(&p->arena);
 	if (!p->npart)
 		file_close(&p->file);

@@ -43,6 +43,7 @@ struct profile_piece {
 	uint32_t part;	  /* of several: in which of profile.part it is */
 	uint32_t block;	  /* of a live one: which block of counters */
 	uint64_t at, size;
+	const uint64_t *value; /* of each counter; NULL: in the file */
 };
 
 /* where a thread of a process ended, in its own words */
@@ -172,6 +173,7 @@ struct profile {
 	bool calls; /* they are known, of that many events: */
 	VEC(struct profile_call) call; /* by all before `unknown` */
 	VEC(uint64_t) stack_chunk, calls_chunk; /* live */
+	VEC(uint64_t *) value; /* of pieces that are in no file */
 	struct profile *part; /* several, reported as one */
 	uint32_t npart;	      /* 0: it is one */
 	struct arena arena;
@@ -179,6 +181,11 @@ struct profile {
 
 /* `path` must outlive the profile; on -1 nothing needs closing */
 int profile_open(struct profile *p, const char *path, struct err *e);
+/* whatever opens one: profile_open() */
+struct profile_opener {
+	int (*open)(const struct profile_opener *o, struct profile *p,
+		    const char *path, struct err *e);
+};
 /*
  * profile_open() for callers that only copy the profile: maps stay packed, and
  * are empty, but for those that say where threads ended and calls led.
@@ -189,10 +196,29 @@ int profile_open_packed(struct profile *p, const char *path, struct err *e);
  * profile_open() of n profiles, at least one, as if all their
  * processes were of one run. They have to be of the same program, its images
  * the same and counted in the same way; else *e says which are not, and why.
+ * o: how each is opened; NULL: profile_open().
  */
 int profile_open_all(struct profile *p, const char *const *path, size_t n,
-		     struct err *e);
+		     const struct profile_opener *o, struct err *e);
 void profile_close(struct profile *p);
+
+/*
+ * Makes one of counts from elsewhere, which a file at `path` says; once
+ * profile_make_begin() has succeeded it has to be closed. Images are those of
+ * traces: each edge has a counter (map_count_edges()). Texts are copied; the
+ * values of a piece, one for each edge, are the profile's from then on.
+ */
+int profile_make_begin(struct profile *p, const char *path,
+		       const struct profile_header *h, const char *options,
+		       const char *command, struct err *e);
+int profile_make_image(struct profile *p, const uint8_t *id, const char *path,
+		       const void *map, size_t size, uint32_t ncounter,
+		       uint32_t *image, struct err *e);
+void profile_make_process(struct profile *p, const struct profile_process *q);
+void profile_make_piece(struct profile *p, uint32_t process, uint32_t image,
+			uint64_t *value);
+void profile_make_left(struct profile *p, const struct profile_left *x);
+int profile_make_end(struct profile *p, struct err *e);
 
 /* the image that the first process runs, or UINT32_MAX: not known */
 uint32_t profile_program(const struct profile *p);

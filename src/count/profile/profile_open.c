@@ -185,6 +185,16 @@ int profile_add_block(const struct profile *p, uint32_t image,
 	return profile_check_sum(p, value, p->image.at[image].ncounter, e);
 }
 
+static int profile_add_values(const struct profile *p,
+			      const struct profile_piece *x, uint64_t ncounter,
+			      uint64_t *value, struct err *e)
+{
+	for (uint64_t i = 0; i < ncounter; i++)
+		if (x->value[i] && profile_sum(p, 0, &value[i], x->value[i], e))
+			return -1;
+	return 0;
+}
+
 int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		uint64_t *value, struct err *e)
 {
@@ -195,7 +205,8 @@ int profile_add(const struct profile *p, uint32_t image, uint32_t process,
 		const struct profile_piece *x = &p->piece.at[i];
 		const struct profile *q = p->npart ? &p->part[x->part] : p;
 
-		if (q->finished ? profile_add_finished(q, x, ncounter, value,
+		if (x->value ? profile_add_values(q, x, ncounter, value, e) :
+		    q->finished ? profile_add_finished(q, x, ncounter, value,
 						       e) :
 				  profile_add_live(q, x, value, e))
 			return -1;
@@ -502,14 +513,20 @@ static void join_begin(struct profile *all, size_t n)
 	all->finished = true;
 }
 
+static int open_one(const struct profile_opener *o, struct profile *p,
+		    const char *path, struct err *e)
+{
+	return o ? o->open(o, p, path, e) : profile_open(p, path, e);
+}
+
 /* opens the next part and joins it; all->npart says how many are open */
 static int join_next(struct join *j, const char *path, size_t n,
-		     struct err *e)
+		     const struct profile_opener *o, struct err *e)
 {
 	int status;
 
 	j->part = &j->all->part[j->number];
-	if (profile_open(j->part, path, e))
+	if (open_one(o, j->part, path, e))
 		return -1;
 	j->all->npart++;
 	if (!j->number)
@@ -522,16 +539,16 @@ static int join_next(struct join *j, const char *path, size_t n,
 }
 
 int profile_open_all(struct profile *p, const char *const *path, size_t n,
-		     struct err *e)
+		     const struct profile_opener *o, struct err *e)
 {
 	struct join j = {.all = p};
 	int status = 0;
 
 	if (n == 1)
-		return profile_open(p, path[0], e);
+		return open_one(o, p, path[0], e);
 	*p = (struct profile){.part = NEW_ARRAY(struct profile, n)};
 	while (!status && j.number < n)
-		status = join_next(&j, path[j.number], n, e);
+		status = join_next(&j, path[j.number], n, o, e);
 	if (!status) {
 		p->command = join_commands(p);
 		profile_sort_pieces(p);

@@ -130,9 +130,9 @@ static bool solve_is_call(struct solver *k, uint32_t i)
 {
 	uint32_t v = k->m->edge.at[k->p->edge + i].to;
 
-	return v == k->p->root ||
+	return v < k->p->nblock && (v == k->p->root ||
 	       callees_has(k->callees, k->m->block.at[k->p->block +
-						      v].start);
+						      v].start));
 }
 
 /* how often it was called, by all entries together */

@@ -285,9 +285,9 @@ static int open_counts(struct diff *d, struct err *e)
 				     .image = q->image,
 				     .procedure = q->procedure};
 
-	if (counts_open(&d->counts[0], &q->profile[0], 1, e))
+	if (counts_open(&d->counts[0], &q->profile[0], 1, NULL, e))
 		return -1;
-	if (counts_open(&d->counts[1], &q->profile[1], 1, e)) {
+	if (counts_open(&d->counts[1], &q->profile[1], 1, NULL, e)) {
 		counts_close(&d->counts[0]);
 		return -1;
 	}

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -85,6 +86,44 @@ bool trace_base_parse(struct trace_base *b, const char *key,
 		b->id[i] = (uint8_t)byte;
 	}
 	return true;
+}
+
+#define LEFT_KEY "left "
+
+/* "NUMBER TEXT" and a zero */
+static void put_numbered(buffer *to, uint32_t n, const char *text)
+{
+	char number[16];
+
+	buffer_bytes(to, number,
+		     (size_t)snprintf(number, sizeof number, "%" PRIu32 " ",
+				      n));
+	buffer_bytes(to, text, strlen(text) + 1);
+}
+
+static bool parse_numbered(const char *from, uint32_t *n, const char **text)
+{
+	char *end;
+	unsigned long x = strtoul(from, &end, 10);
+
+	*n = (uint32_t)x;
+	*text = end + 1;
+	return end != from && *end == ' ' && x <= UINT32_MAX;
+}
+
+void trace_left_note(const struct trace_left *x, buffer *key, buffer *value)
+{
+	buffer_bytes(key, LEFT_KEY, strlen(LEFT_KEY));
+	put_numbered(key, x->process, x->path);
+	put_numbered(value, x->why, x->reason);
+}
+
+bool trace_left_parse(struct trace_left *x, const char *key,
+		      const char *value)
+{
+	return !strncmp(key, LEFT_KEY, strlen(LEFT_KEY)) &&
+	       parse_numbered(key + strlen(LEFT_KEY), &x->process, &x->path) &&
+	       parse_numbered(value, &x->why, &x->reason);
 }
 
 void trace_forked_note(uint32_t process, char key[TRACE_BASE_TEXT])

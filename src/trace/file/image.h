@@ -40,6 +40,16 @@ void trace_base_note(const struct trace_base *b, char key[TRACE_BASE_TEXT],
 bool trace_base_parse(struct trace_base *b, const char *key,
 		      const char *value);
 
+/* one that says that a process ran an image whose code is not traced */
+struct trace_left {
+	uint32_t process, why; /* as in struct chunk_left */
+	const char *path, *reason;
+};
+void trace_left_note(const struct trace_left *x, buffer *key, buffer *value);
+/* false: it says something else; texts are parts of these */
+bool trace_left_parse(struct trace_left *x, const char *key,
+		      const char *value);
+
 /* one that says that a process was forked */
 void trace_forked_note(uint32_t process, char key[TRACE_BASE_TEXT]);
 

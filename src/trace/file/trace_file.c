@@ -246,6 +246,20 @@ static int read_all(struct opening *o, struct err *e)
 	return 0;
 }
 
+bool trace_is(const char *path)
+{
+	uint64_t magic = 0;
+	struct file f;
+	struct err e;
+
+	if (file_open(&f, path, &e))
+		return false;
+	if (f.size < sizeof magic || file_read(&f, 0, &magic, sizeof magic, &e))
+		magic = 0;
+	file_close(&f);
+	return magic == TRACE_MAGIC;
+}
+
 int trace_open(struct trace_file *f, const char *path, struct err *e)
 {
 	struct opening o = {.f = f};

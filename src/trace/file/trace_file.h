@@ -51,6 +51,8 @@ struct trace_file {
 	struct arena arena;
 };
 
+/* has the file the magic number of a trace? */
+bool trace_is(const char *path);
 /* `path` must outlive it; on -1 nothing needs closing */
 int trace_open(struct trace_file *f, const char *path, struct err *e);
 void trace_close(struct trace_file *f);

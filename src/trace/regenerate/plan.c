@@ -108,14 +108,18 @@ struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 	trace_graph_make(&k->arena, p, k->edge, &k->t);
 	k->on = ARENA_ARRAY(&k->arena, bool, k->t.g.ne);
 	k->back = graph_nones(&k->arena, k->t.g.nv);
+	k->entry = graph_nones(&k->arena, k->t.g.nv);
 	k->choice = ARENA_ARRAY(&k->arena, struct choices, k->t.g.nv);
 	find_heights(k);
+	k->ran = ARENA_ARRAY(&k->arena, uint64_t, p->nedge + 1);
 	for (uint32_t e = 0; e < p->nedge; e++) {
 		const struct map_edge *d = &k->edge[e];
 
 		k->on[e] = d->ncode;
 		if (d->kind == MAP_BACK && d->call < p->nblock)
 			k->back[d->call] = e;
+		if (d->kind == MAP_ENTRY)
+			k->entry[d->to] = e;
 	}
 	read_slices(k, proc);
 	return k;

@@ -51,10 +51,14 @@ struct proc_plan {
 	/* by vertex: struct map_edge's height of what arrives there, and of
 	   what leaves there */
 	struct map_height *arrives, *leaves;
+	uint32_t *entry; /* by vertex: the edge by which control comes in there
+			    by an address; MAP_NONE: none */
 	struct choices *choice; /* by vertex */
 	/* by vertex, and values that edges write, by edge, or NULL; all NULL:
 	   addresses of the procedure are not known */
 	struct block_slice *slice, *values;
+	uint64_t *ran; /* by edge: how often control went along, where a walk
+			  counts (walk.h) */
 	struct arena arena;
 };
 

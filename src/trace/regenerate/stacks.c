@@ -17,8 +17,20 @@ void stacks_push_pause(struct stacks *s, struct walk_frame *f,
 	vec_push(&s->is.frame, *f);
 }
 
+/* the frames of a stack from number n on are left */
+static void drop_from(const struct stacks *s, const struct stack *k, size_t n)
+{
+	for (size_t i = k->frame.n; s->drops && i-- > n;) {
+		const struct walk_frame *f = &k->frame.at[i];
+
+		if (f->pause)
+			s->drops(s->arg, f, &k->pause.at[f->pause - 1]);
+	}
+}
+
 void stacks_cut(struct stacks *s, size_t n)
 {
+	drop_from(s, &s->is, n);
 	while (s->is.frame.n > n)
 		stacks_pop(s);
 }
@@ -48,26 +60,30 @@ static void stack_free(struct stack *k)
 
 static void stack_copy(struct stack *to, const struct stack *from)
 {
-	*to = (struct stack){0};
+	to->frame.n = to->pause.n = 0;
 	vec_append(&to->frame, &from->frame);
 	vec_append(&to->pause, &from->pause);
 }
 
 void stacks_clear(struct stacks *s)
 {
-	s->is.frame.n = s->is.pause.n = 0;
-	for (size_t i = 0; i < s->other.n; i++)
+	stacks_cut(s, 0);
+	for (size_t i = 0; i < s->other.n; i++) {
+		drop_from(s, &s->other.at[i], 0);
 		stack_free(&s->other.at[i]);
+	}
 	s->other.n = 0;
 }
 
 void stacks_copy(struct stacks *to, const struct stacks *from)
 {
-	struct stack k;
-
-	*to = (struct stacks){0};
+	for (size_t i = 0; i < to->other.n; i++)
+		stack_free(&to->other.at[i]);
+	to->other.n = 0;
 	stack_copy(&to->is, &from->is);
 	for (size_t i = 0; i < from->other.n; i++) {
+		struct stack k = {0};
+
 		stack_copy(&k, &from->other.at[i]);
 		vec_push(&to->other, k);
 	}
@@ -75,6 +91,7 @@ void stacks_copy(struct stacks *to, const struct stacks *from)
 
 void stacks_free(struct stacks *s)
 {
+	s->drops = NULL;
 	stacks_clear(s);
 	stack_free(&s->is);
 	vec_free(&s->other);
@@ -100,6 +117,7 @@ static bool find_reach(const struct stack *k, uint64_t *low, uint64_t *high)
 
 static void drop_other(struct stacks *s, size_t i)
 {
+	drop_from(s, &s->other.at[i], 0);
 	stack_free(&s->other.at[i]);
 	for (s->other.n--; i < s->other.n; i++)
 		s->other.at[i] = s->other.at[i + 1];
@@ -253,6 +271,7 @@ static enum lands leave(struct stacks *s, size_t n,
 			  const struct replay_place *p, struct walk_frame *f)
 {
 	stacks_cut(s, n);
+	drop_from(s, &s->is, n - 1);
 	*f = stacks_pop(s);
 	return returns_to(f, p) ? LANDS_BEHIND_CALL : LANDS_WITHIN;
 }

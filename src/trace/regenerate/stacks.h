@@ -50,6 +50,10 @@ struct stack {
 struct stacks {
 	struct stack is;	  /* where control is */
 	VEC(struct stack) other; /* the one that was left last is last */
+	/* one that was interrupted is left, and does not go on; or NULL */
+	void (*drops)(void *arg, const struct walk_frame *f,
+		      const struct walk_pause *x);
+	void *arg;
 };
 
 static inline void stacks_push(struct stacks *s, const struct walk_frame *f)
@@ -86,6 +90,7 @@ static inline uint64_t stacks_caller(uint64_t sp, struct map_height h)
 
 /* all frames are left */
 void stacks_clear(struct stacks *s);
+/* the frames of *from instead of those of *to, which are forgotten */
 void stacks_copy(struct stacks *to, const struct stacks *from);
 void stacks_free(struct stacks *s);
 

@@ -304,6 +304,7 @@ static bool tells_end(struct walk *w)
 	const struct trace_record *r = walk_record(w, RING_END, 1);
 	const struct map_block *b = &w->at.plan->block[w->at.vertex];
 	struct replay_image *m;
+	struct replay_place at;
 	uint64_t old, base;
 	uint32_t i;
 
@@ -323,11 +324,14 @@ static bool tells_end(struct walk *w)
 	if (i > w->first)
 		walk_tell_block(w, w->first, i - w->first);
 	w->again = false;
+	at = w->at;
 	end_here(w);
 	/* it did not end after all */
 	if (!w->over && !w->again && i < b->ninsn) {
 		w->first = i;
 		w->fresh = true;
+	} else if (w->over || w->again) {
+		walk_count_end(w, &at, i);
 	}
 	return true;
 }
@@ -369,7 +373,7 @@ static void tell_lost(struct walk *w)
 }
 
 /* one step on, which may tell something */
-static void advance(struct walk *w)
+static void step_on(struct walk *w)
 {
 	bool was_lost = w->lost;
 	struct walk_step s;
@@ -393,6 +397,24 @@ static void advance(struct walk *w)
 	}
 	if (w->lost && !was_lost)
 		tell_lost(w);
+}
+
+/* step_on(), and if the walk ends or is lost its frame has ended there */
+static void advance(struct walk *w)
+{
+	struct replay_place at = w->at;
+	uint32_t insn = w->fresh ? w->first : MAP_NONE;
+	bool was_lost = w->lost;
+
+	if (w->counts)
+		w->counts->left = false;
+	step_on(w);
+	if (!w->counts || (!w->over && w->lost == was_lost))
+		return;
+	if (at.image && !w->counts->left && (w->over || w->lost))
+		walk_count_death(w, &at, insn);
+	if (w->over)
+		stacks_clear(&w->stacks);
 }
 
 /* --- what is most often so */
@@ -441,6 +463,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 			return false;
 		d = &w->at.plan->edge[e];
 		if (d->to < map_exit(w->at.plan->p)) {
+			walk_count_edge(w, e);
 			w->at.vertex = d->to;
 			w->edge = e;
 			w->by = BY_BRANCH;
@@ -502,6 +525,8 @@ void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
 	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
 	stream_begin(&w->stream, x->file, t);
 	w->gap = true;
+	w->stacks.drops = walk_count_dropped;
+	w->stacks.arg = w;
 	walk_inherit(w, t);
 }
 

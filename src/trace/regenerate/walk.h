@@ -70,6 +70,7 @@ struct walk {
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;
 	struct targets targets;
+	struct walk_counts *counts; /* NULL: it does not count */
 	/* addresses that were looked up, by a hash of them */
 	struct {
 		const struct replay_image *image; /* NULL: as it ran */
@@ -77,6 +78,25 @@ struct walk {
 		uint32_t known; /* walk.mapped then, or 0 */
 		struct replay_place place;
 	} *cache;
+};
+
+/* a frame ended in the middle of a block, or behind it without leaving */
+struct walk_death {
+	const struct replay_image *image;
+	const struct proc_plan *plan;
+	uint32_t vertex;
+	uint32_t insn; /* the first instruction that did not run; their number:
+			  all did */
+};
+
+/*
+ * What a walk counts, if it was given one: how often control went along each
+ * edge of the map, in struct proc_plan; also along those from and to EXIT.
+ */
+struct walk_counts {
+	VEC(struct walk_death) death;
+	bool left; /* control has gone along an edge in this step */
+	bool unsure; /* a frame ended of which it is not known where exactly */
 };
 
 void walk_begin(struct walk *w, struct walks *x,

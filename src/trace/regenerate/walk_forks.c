@@ -5,7 +5,6 @@ static void keep_vfork(struct walk *w)
 {
 	const struct walk_step s = walk_other_step(w, WALK_VFORK);
 
-	stacks_free(&w->vfork);
 	stacks_copy(&w->vfork, &w->stacks);
 	w->vfork_caller = w->caller;
 	w->vforked = true;
@@ -27,9 +26,7 @@ bool walk_is_again(struct walk *w, const char *why)
 	if (w->vforked)
 		walk_tell(w, &s);
 	w->vforked = false;
-	stacks_free(&w->stacks);
-	w->stacks = w->vfork;
-	w->vfork = (struct stacks){0};
+	stacks_copy(&w->stacks, &w->vfork);
 	walk_begin_at(w, at, 0);
 	if (!w->lost)
 		w->caller = w->vfork_caller;

@@ -6,6 +6,7 @@
  *	walk_leave.c	ways out of procedures
  *	walk_signals.c	handlers
  *	walk_forks.c	processes that are made
+ *	walk_counts.c	what a walk counts, if it is to
  */
 #ifndef TRACE_REGENERATE_WALK_INT_H
 #define TRACE_REGENERATE_WALK_INT_H
@@ -24,6 +25,32 @@ void walk_note_told(struct walk *w, const struct trace_record *r);
 /* n instructions of the block where control is */
 void walk_tell_block(struct walk *w, uint32_t first, uint32_t n);
 
+/* --- walk_counts.c; all but the first do nothing if it does not count */
+
+/* control goes along an edge */
+static inline void walk_count_edge(const struct walk *w, uint32_t e)
+{
+	if (!w->counts)
+		return;
+	w->at.plan->ran[e]++;
+	w->counts->left = true;
+}
+/* requires: it counts. Control has come to where it is from outside of the
+   procedure, by that edge of the map, or nothing says which */
+void walk_count_arrival(const struct walk *w, uint32_t edge);
+/* a frame ends at the place, where that many instructions of the block ran, or
+   (MAP_NONE) all */
+void walk_count_death(const struct walk *w, const struct replay_place *p,
+		      uint32_t insn);
+/* the jump that was counted as one away, by edge `away`, went by a hub */
+void walk_count_hub(const struct walk *w, uint32_t away, uint32_t from_hub);
+/* the thread ends there, in a system call if that is where the block ends */
+void walk_count_end(const struct walk *w, const struct replay_place *p,
+		    uint32_t insn);
+/* struct stacks's drops: of a walk */
+void walk_count_dropped(void *walk, const struct walk_frame *f,
+			const struct walk_pause *x);
+
 /* --- walk_places.c */
 
 /* the place of an address of the image, or as it ran (NULL) */
@@ -41,6 +68,8 @@ uint32_t walk_insn_at(const struct replay_place *p, uint64_t old);
 void walk_lose(struct walk *w, const char *why);
 void walk_finish(struct walk *w, const char *why);
 void walk_enter_gap(struct walk *w, uint64_t address);
+/* the edge by which exceptions and longjmp() come to the place */
+uint32_t walk_landing_edge(const struct replay_place *p);
 /* control is at an address as it ran, where a thread begins or goes on */
 void walk_begin_at(struct walk *w, uint64_t at, uint64_t sp);
 
@@ -55,6 +84,8 @@ static inline void walk_arrive(struct walk *w, const struct replay_place *p,
 	w->first = 0;
 	w->lost = false;
 	w->nway = 0;
+	if (w->counts && (edge == MAP_NONE || by != BY_BRANCH))
+		walk_count_arrival(w, edge);
 }
 
 /* the record that comes before the next bit, if it is of that kind and has so

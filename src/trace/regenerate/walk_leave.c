@@ -93,19 +93,6 @@ void walk_pop(struct walk *w)
 		walk_enter_gap(w, 0);
 }
 
-/* the edge by which exceptions and longjmp() come to the place */
-static uint32_t landing_edge(const struct replay_place *p)
-{
-	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
-		const struct map_edge *d = &p->plan->edge[e];
-
-		if (d->to == p->vertex &&
-		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
-			return e;
-	}
-	return MAP_NONE;
-}
-
 /* control has landed there: in the frame, which was popped, or in none */
 static void land_in(struct walk *w, enum lands how,
 		    const struct walk_frame *f, const struct replay_place *p,
@@ -119,7 +106,7 @@ static void land_in(struct walk *w, enum lands how,
 	}
 	if (how == LANDS_WITHIN && f->caller)
 		caller = f->caller;
-	walk_arrive(w, p, landing_edge(p), BY_JUMP);
+	walk_arrive(w, p, walk_landing_edge(p), BY_JUMP);
 	w->caller = caller;
 	if (p->old)
 		pass_entry(w, p);
@@ -239,10 +226,11 @@ static uint32_t hub_edge(const struct proc_plan *p, uint32_t vertex)
 }
 
 /*
- * A jump within the procedure. If it goes by the table of a hub, though it is
- * none of those that are known to, it writes what they do.
+ * A jump within the procedure, by an edge out of it. If it goes by the table of
+ * a hub, though it is none of those that are known to, it writes what they do.
  */
-static void jump_within(struct walk *w, const struct replay_place *p)
+static void jump_within(struct walk *w, const struct replay_place *p,
+			uint32_t away)
 {
 	uint32_t e = p->old ? MAP_NONE : hub_edge(p->plan, p->vertex), bits;
 
@@ -253,6 +241,8 @@ static void jump_within(struct walk *w, const struct replay_place *p)
 		return;
 	}
 	walk_arrive(w, p, e, BY_BRANCH);
+	if (e != MAP_NONE)
+		walk_count_hub(w, away, e);
 	if (p->old)
 		pass_entry(w, p);
 }
@@ -267,7 +257,7 @@ static void jump(struct walk *w, uint32_t e)
 		return;
 	}
 	if (p.image && p.plan == w->at.plan) {
-		jump_within(w, &p);
+		jump_within(w, &p, e);
 		return;
 	}
 	if (p.image && p.vertex == p.plan->p->root)
@@ -282,6 +272,7 @@ void walk_go_along(struct walk *w, uint32_t e)
 	uint32_t nway = w->nway;
 	struct replay_place p = w->at;
 
+	walk_count_edge(w, e);
 	if (d->to < map_exit(w->at.plan->p)) {
 		p.vertex = d->to;
 		walk_arrive(w, &p, e, BY_BRANCH);

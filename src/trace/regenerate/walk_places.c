@@ -94,3 +94,15 @@ void walk_begin_at(struct walk *w, uint64_t at, uint64_t sp)
 	w->sp = sp;
 	w->caller = stacks_caller(sp, p.plan->arrives[p.vertex]);
 }
+
+uint32_t walk_landing_edge(const struct replay_place *p)
+{
+	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
+		const struct map_edge *d = &p->plan->edge[e];
+
+		if (d->to == p->vertex &&
+		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
+			return e;
+	}
+	return MAP_NONE;
+}

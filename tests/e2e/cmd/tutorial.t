@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-tutorial: the commands of doc/tutorial.md work, in their order, and say what is
+tutorial: the commands of tutorials (PAGES) work, in their order, and say what is
 written there: the same headings, and rows with columns of the same kinds
 (numbers, shares, addresses, words). The numbers themselves, and instructions,
 are another machine's. `tests/e2e/cmd/tutorial.t --write` writes down what they
@@ -15,7 +15,9 @@ sys.path.insert(0, "tests/lib")
 from answers import *
 from cfg_oracle import EMULATED
 
-PAGE = "doc/tutorial.md"
+PAGES = ["doc/tutorial.md"]
+if HOST == "x86_64":
+    PAGES.append("doc/everything-that-happened.md")
 KINDS = (("share", r"[-+]?[\d.]+%"), ("address", r"0x[0-9a-f]+"),
          ("number", r"[-+]?[\d,.]+:?|-:?"))
 
@@ -86,7 +88,7 @@ def check(t, step, status, got):
          ["said:"] + got + ["written:"] + want)
 
 
-def write(lines, todo, where):
+def write(name, lines, todo, where):
     """The page with the outputs of today."""
     outputs = {s.line: [*do(s, where)[1]] for s in todo}
     page, skip = [], False
@@ -105,21 +107,28 @@ def write(lines, todo, where):
             page += [("    " + o.replace(where, "/home/me")).rstrip()
                      for o in said]
             skip = True
-    with open(PAGE, "w") as f:
+    with open(name, "w") as f:
         f.write("\n".join(page))
 
 
-with tempfile.TemporaryDirectory() as where:
-    lines = open(PAGE).read().split("\n")
-    todo = steps(lines)
-    if sys.argv[1:] == ["--write"]:
-        write(lines, todo, where)
-        sys.exit(0)
-    t = Asker(where)
+def main():
     if EMULATED or not shutil.which("dot"):
         print("1..0 # SKIP programs of this machine are counted, and drawn")
-        sys.exit(0)
-    t.ok(len(todo) > 15, "there are commands")
-    for step in todo:
-        check(t, step, *do(step, where))
-    t.done()
+        return
+    t = None
+    for name in PAGES:
+        with tempfile.TemporaryDirectory() as where:
+            lines = open(name).read().split("\n")
+            todo = steps(lines)
+            if sys.argv[1:] == ["--write"]:
+                write(name, lines, todo, where)
+                continue
+            t = t or Asker(where)
+            t.ok(len(todo) > 10, "there are commands in " + name)
+            for step in todo:
+                check(t, step, *do(step, where))
+    if t:
+        t.done()
+
+
+main()

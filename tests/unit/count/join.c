@@ -80,7 +80,7 @@ static void refused(struct pair_of_runs *t, const char *why)
 	struct profile p;
 	struct err e;
 
-	assert_int_equal(profile_open_all(&p, t->both, 2, &e), -1);
+	assert_int_equal(profile_open_all(&p, t->both, 2, NULL, &e), -1);
 	assert_non_null(strstr(e.text, why));
 }
 
@@ -115,7 +115,7 @@ static void test_join(void **state)
 	begin(&t);
 	write_run(&t, 0, EVENTS, 5, true);
 	write_run(&t, 1, EVENTS, 600, true);
-	assert_int_equal(profile_open_all(&p, t.both, 2, &e), 0);
+	assert_int_equal(profile_open_all(&p, t.both, 2, NULL, &e), 0);
 	check(&p, 600);
 	assert_int_equal(profile_write(&p, NULL, t.path[2], &e), 0);
 	profile_close(&p);
@@ -135,7 +135,7 @@ static void test_too_much(void **state)
 	begin(&t);
 	write_run(&t, 0, EVENTS, 5, true);
 	write_run(&t, 1, EVENTS, UINT64_MAX - 4, true);
-	assert_int_equal(profile_open_all(&p, t.both, 2, &e), 0);
+	assert_int_equal(profile_open_all(&p, t.both, 2, NULL, &e), 0);
 	assert_int_equal(profile_check_calls(&p, &e), -1);
 	assert_int_equal(profile_write(&p, NULL, t.path[2], &e), -1);
 	assert_non_null(strstr(e.text, "more than 64 bits"));
@@ -143,7 +143,7 @@ static void test_too_much(void **state)
 	profile_close(&p);
 	/* what is not known is no part of a sum */
 	write_run(&t, 1, EVENTS, UINT64_MAX - 4, false);
-	assert_int_equal(profile_open_all(&p, t.both, 2, &e), 0);
+	assert_int_equal(profile_open_all(&p, t.both, 2, NULL, &e), 0);
 	assert_int_equal(profile_check_calls(&p, &e), 0);
 	profile_close(&p);
 	end(&t);

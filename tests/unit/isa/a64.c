@@ -385,15 +385,14 @@ static void check_lift(const struct insn *in, const struct uop *u, unsigned n)
 	bool flags = false, memory = false;
 
 	assert_true(n <= UOP_MAX);
+	for (unsigned i = 0; i < n; i++)
+		assert_true(!uop_shifts(&u[i]) || lift_shift_is_short(u, i));
 	for (unsigned i = 0; i < n; i++, u++) {
 		check_operand(u->a, in->reads | written, tmps);
 		check_operand(u->b, in->reads | written, tmps);
 		assert_false(u->a == UOP_IMM && u->b == UOP_IMM);
 		assert_true(u->width == 64 || u->width == 32 ||
 			    u->width == 16 || u->width == 8);
-		if (u->code == UOP_SHL || u->code == UOP_SHR ||
-		    u->code == UOP_SAR)
-			assert_true(u->b == UOP_IMM && u->imm < u->width);
 		if (u->dst < 32)
 			written |= UINT32_C(1) << u->dst;
 		else if (u->dst >= UOP_TMP0 && u->dst < UOP_NREGS)

@@ -150,6 +150,8 @@ static void check_lift(const uint8_t *code, size_t avail, uint64_t addr,
 			written |= REG(u[i].dst);
 		flags |= u[i].dst == UOP_FLAGS;
 		stores |= u[i].code == UOP_STORE || u[i].code == UOP_CLOBBER;
+		if (uop_shifts(&u[i]) && !lift_shift_is_short(u, i))
+			fail_at(code, "a shift by its width or more");
 		if (u[i].a == UOP_IMM && u[i].b == UOP_IMM)
 			fail_at(code, "two immediates");
 	}

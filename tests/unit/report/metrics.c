@@ -135,7 +135,7 @@ static void open_one(struct dataset *d)
 	struct samples_query all = {0};
 	struct err e;
 
-	assert_int_equal(dataset_open(d, &path, 1, &all, &e), 0);
+	assert_int_equal(dataset_open(d, &path, 1, &all, NULL, &e), 0);
 	d->more = more[0];
 }
 

@@ -2,9 +2,9 @@
  * a64 lift_data: integer data processing as micro-operations.
  *
  * Fields as in data.c. Modelled exactly: addition, logic, moves, bit fields,
- * extraction, selects, comparisons, multiplication. Carries (adc), division,
- * shifts by a register and single-operand instructions (rev, clz) are not:
- * addresses are not computed that way.
+ * extraction, shifts, selects, comparisons, multiplication. Carries (adc),
+ * division, rotations by a register and single-operand instructions (rev, clz)
+ * are not: addresses are hardly computed that way.
  */
 #include "isa/a64/lift/lift.h"
 
@@ -342,6 +342,28 @@ static void a64_lift_multiply(struct lifter *l)
 	a64_set(l, a64_bit(w, 15) ? UOP_SUB : UOP_ADD, dst, sum, UOP_TMP0, 0);
 }
 
+/* lslv lsrv asrv: by a register modulo the width; of rorv nothing is known */
+static void a64_lift_shift_by(struct lifter *l)
+{
+	static const uint8_t codes[3] = {UOP_SHL, UOP_SHR, UOP_SAR};
+	uint32_t w = l->w;
+	unsigned dst = a64_dst(a64_rd(w)), way = a64_bits(w, 11, 10);
+	unsigned a = a64_src(a64_rn(w)), n = a64_src(a64_rm(w));
+
+	if (a64_bit(w, 30) || a64_bits(w, 15, 12) != 2 || way == 3) {
+		a64_generic(l);
+		return;
+	}
+	if (a == UOP_IMM || n == UOP_IMM) {
+		a64_copy(l, dst, a, 0);
+		return;
+	}
+	if (dst == UOP_NONE)
+		return;
+	a64_put(l, UOP_AND, UOP_TMP0, n, UOP_IMM, l->width - 1);
+	a64_put(l, codes[way], dst, a, UOP_TMP0, 0);
+}
+
 /* data processing on registers */
 void a64_lift_data_reg(struct lifter *l)
 {
@@ -355,6 +377,9 @@ void a64_lift_data_reg(struct lifter *l)
 		return;
 	case 4:
 		a64_lift_cond_select(l);
+		return;
+	case 6:
+		a64_lift_shift_by(l);
 		return;
 	case 8 ... 15:
 		a64_lift_multiply(l);

@@ -55,17 +55,11 @@ static bool has_bit_offset(const struct x64_full *full)
 	       full->op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
 }
 
-/* whether the operands' sizes are not what is accessed */
-static bool is_open(const struct x64_full *full)
+/* saves or restores as much of the processor's state as is asked for */
+static bool is_xsave(const struct x64_full *full)
 {
-	switch (full->in.meta.category) {
-	case ZYDIS_CATEGORY_PADLOCK:
-	case ZYDIS_CATEGORY_XSAVE:
-	case ZYDIS_CATEGORY_XSAVEOPT:
-		return true;
-	default:
-		return false;
-	}
+	return full->in.meta.category == ZYDIS_CATEGORY_XSAVE ||
+	       full->in.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
 }
 
 /* enum access_how of a memory operand that has a size */
@@ -88,7 +82,7 @@ static void fill_size(const struct finder *f, const ZydisDecodedOperand *op,
 {
 	uint16_t size = op->size / 8;
 
-	if (!size || op->mem.type == ZYDIS_MEMOP_TYPE_MIB || is_open(f->full))
+	if (!size || op->mem.type == ZYDIS_MEMOP_TYPE_MIB || is_xsave(f->full))
 		return;
 	a->element = size;
 	if (op->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {

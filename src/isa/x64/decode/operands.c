@@ -326,9 +326,10 @@ static bool add_one(struct common *c)
 	}
 }
 
-/* setcc: what it writes is unknown */
+/* setcc: what it writes may be unknown */
 static bool add_set(struct common *c)
 {
+	c->full->in.meta.category = ZYDIS_CATEGORY_SETCC;
 	if (c->p->mod != 3) {
 		add_memory(c, 8, ZYDIS_MEMOP_TYPE_MEM)->actions =
 			ZYDIS_OPERAND_ACTION_WRITE;

@@ -6,10 +6,9 @@
  * replace a register; narrower ones keep its upper bits, and become
  *
  *	AND t3 = rax, ~0xff
- *	OR  rax = t3, t2        where t2 is below 2^8
+ *	OR  rax = t3, t2        where t2 is below 2^8, shifted if it is for ah
  *
- * Unknown: addresses under fs: and gs:, of 32 bits, and with
- * vector indices; results in ah, ch, dh, bh.
+ * Unknown: addresses under fs: and gs:, of 32 bits, and with vector indices.
  */
 #include <assert.h>
 
@@ -184,8 +183,9 @@ static void emit_merge(struct x64_lifter *l, const ZydisDecodedOperand *op,
 	int64_t mask = op->size == 8 ? 0xff : 0xffff;
 
 	if (is_high_byte(op->reg.value)) {
-		x64_emit(l, UOP_OTHER, r);
-		return;
+		x64_emit_op(l, UOP_SHL, 64, UOP_TMP2, v, x64_imm_value(8, 64));
+		v = x64_reg_value(UOP_TMP2);
+		mask <<= 8;
 	}
 	x64_emit_op(l, UOP_AND, 64, UOP_TMP3, x64_reg_value(r),
 		    x64_imm_value(~mask, 64));

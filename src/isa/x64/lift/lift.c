@@ -2,9 +2,9 @@
  * lift: x86-64 instructions as micro-operations.
  *
  * The integer instructions that addresses are computed with are modelled
- * exactly: moves, extensions, lea, arithmetic, shifts by constants,
- * comparisons, conditional moves, the stack, jumps through registers and
- * memory. All others go through lift_other(), which says what decode() says:
+ * exactly: moves, extensions, lea, arithmetic, shifts, rotations by constants,
+ * comparisons, conditional moves and setcc, the stack, jumps through registers
+ * and memory. All others go through lift_other(), which says what decode() says:
  * which registers, flags and memory become unknown.
  *
  * A subtraction sets flags as the comparison of its operands does, and `and` as
@@ -192,7 +192,33 @@ static bool lift_unary(struct x64_lifter *l, const ZydisDecodedOperand *op,
 	return true;
 }
 
-/* shifts by a constant below the width; others are unknown */
+/*
+ * Shifts of 32 or 64 bits by a register, modulo the width: shl by cl, and shlx,
+ * whose operands are three
+ */
+static bool lift_shift_by(struct x64_lifter *l, const ZydisDecodedOperand *op,
+			  enum uop_code code)
+{
+	unsigned last = l->full->in.operand_count_visible - 1u;
+	unsigned width = op[0].size;
+	uint8_t addr, dst = x64_result(&op[0]);
+	struct x64_value a, n = x64_reg_value(UOP_TMP3);
+
+	if (width < 32) /* the count is modulo 32 all the same */
+		return false;
+	addr = address_of(l, &op[last - 1]);
+	a = read_at(l, &op[last - 1], addr, UOP_TMP1);
+	x64_emit_op(l, UOP_AND, 64, n.reg,
+		    x64_reg_value(x64_gpr(op[last].reg.value)),
+		    x64_imm_value(width - 1, 64));
+	if (x64_changes_flags(l->full))
+		emit_unknown(l, UOP_FLAGS);
+	x64_emit_op(l, code, width, dst, a, n);
+	x64_emit_result(l, &op[0], addr);
+	return true;
+}
+
+/* shifts by a constant below the width, or by a register */
 static bool lift_shift(struct x64_lifter *l, const ZydisDecodedOperand *op,
 		       enum uop_code code)
 {
@@ -201,7 +227,7 @@ static bool lift_shift(struct x64_lifter *l, const ZydisDecodedOperand *op,
 	unsigned n;
 
 	if (op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-		return false;
+		return lift_shift_by(l, op, code);
 	n = op[1].imm.value.u & (op[0].size == 64 ? 63 : 31);
 	if (n >= op[0].size)
 		return false;
@@ -211,6 +237,76 @@ static bool lift_shift(struct x64_lifter *l, const ZydisDecodedOperand *op,
 		emit_unknown(l, UOP_FLAGS);
 	x64_emit_op(l, code, op[0].size, dst, a, x64_imm_value(n, 64));
 	x64_emit_result(l, &op[0], addr);
+	return true;
+}
+
+/*
+ * Shifts of 32 or 64 bits by a constant, where other bits come in: shld, shrd,
+ * those of `in`; rol, ror, rorx, those of `from`, which go out.
+ *
+ *	dst = from << n | in >> (width - n), or both the other way round
+ */
+static bool lift_funnel(struct x64_lifter *l, const ZydisDecodedOperand *from,
+			const ZydisDecodedOperand *in, bool right)
+{
+	const ZydisDecodedOperand *op = l->full->op;
+	unsigned last = l->full->in.operand_count_visible - 1u;
+	unsigned width = op[0].size, n;
+	struct x64_value a, b;
+	uint8_t addr;
+
+	if (op[last].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || width < 32)
+		return false;
+	n = op[last].imm.value.u & (width - 1);
+	if (!n)
+		return false;
+	addr = address_of(l, from);
+	a = read_at(l, from, addr, UOP_TMP1);
+	b = in == from ? a : x64_reg_value(x64_gpr(in->reg.value));
+	if (right)
+		n = width - n;
+	x64_emit_op(l, UOP_SHL, width, UOP_TMP2, right ? b : a,
+		    x64_imm_value(n, 64));
+	x64_emit_op(l, UOP_SHR, width, UOP_TMP1, right ? a : b,
+		    x64_imm_value(width - n, 64));
+	if (x64_changes_flags(l->full))
+		emit_unknown(l, UOP_FLAGS);
+	x64_emit_op(l, UOP_OR, width, x64_result(&op[0]),
+		    x64_reg_value(UOP_TMP2), x64_reg_value(UOP_TMP1));
+	x64_emit_result(l, &op[0], addr);
+	return true;
+}
+
+/* appends dst = `cond` holds ? value : 0 */
+static void emit_choice(struct x64_lifter *l, unsigned width, uint8_t dst,
+			uint8_t cond, struct x64_value value)
+{
+	x64_emit_op(l, UOP_COPY, 64, UOP_TMP2, x64_imm_value(0, 64), NOTHING);
+	x64_emit_op(l, UOP_SELECT, width, dst, value, x64_reg_value(UOP_TMP2));
+	l->out[l->n - 1].cond = cond;
+}
+
+/* setcc */
+static bool lift_set(struct x64_lifter *l, const ZydisDecodedOperand *op)
+{
+	uint8_t cond = x64_cond(l->full->in.opcode), addr;
+
+	if (cond == COND_OTHER)
+		return false;
+	addr = address_of(l, op);
+	emit_choice(l, 8, UOP_TMP2, cond, x64_imm_value(1, 8));
+	x64_emit_result(l, op, addr);
+	return true;
+}
+
+/* sbb r,r of 32 or 64 bits: -1 if there is a borrow */
+static bool lift_borrow(struct x64_lifter *l, const ZydisDecodedOperand *op)
+{
+	if (op[0].size < 32 || !same_register(&op[0], &op[1]))
+		return false;
+	emit_choice(l, op[0].size, x64_result(op), COND_ULT,
+		    x64_imm_value(-1, op[0].size));
+	emit_unknown(l, UOP_FLAGS);
 	return true;
 }
 
@@ -432,6 +528,24 @@ static bool lift_known(struct x64_lifter *l)
 		return lift_shift(l, op, UOP_SHR);
 	case ZYDIS_MNEMONIC_SAR:
 		return lift_shift(l, op, UOP_SAR);
+	case ZYDIS_MNEMONIC_SHLX:
+		return lift_shift_by(l, op, UOP_SHL);
+	case ZYDIS_MNEMONIC_SHRX:
+		return lift_shift_by(l, op, UOP_SHR);
+	case ZYDIS_MNEMONIC_SARX:
+		return lift_shift_by(l, op, UOP_SAR);
+	case ZYDIS_MNEMONIC_ROL:
+		return lift_funnel(l, &op[0], &op[0], false);
+	case ZYDIS_MNEMONIC_ROR:
+		return lift_funnel(l, &op[0], &op[0], true);
+	case ZYDIS_MNEMONIC_RORX:
+		return lift_funnel(l, &op[1], &op[1], true);
+	case ZYDIS_MNEMONIC_SHLD:
+		return lift_funnel(l, &op[0], &op[1], false);
+	case ZYDIS_MNEMONIC_SHRD:
+		return lift_funnel(l, &op[0], &op[1], true);
+	case ZYDIS_MNEMONIC_SBB:
+		return lift_borrow(l, op);
 	case ZYDIS_MNEMONIC_IMUL:
 		return lift_imul(l, op);
 	case ZYDIS_MNEMONIC_CMP:
@@ -461,6 +575,8 @@ static bool lift_known(struct x64_lifter *l)
 	switch (l->full->in.meta.category) {
 	case ZYDIS_CATEGORY_CMOV:
 		return lift_cmov(l, op);
+	case ZYDIS_CATEGORY_SETCC:
+		return lift_set(l, op);
 	case ZYDIS_CATEGORY_PUSH:
 		return lift_push(l, op);
 	case ZYDIS_CATEGORY_POP:
