@@ -218,3 +218,15 @@ const struct choice *plan_choose(const struct choices *c, uint32_t bits,
 			       at >> (CODES_LONGEST - x->length) == x->code
 		       ? x : NULL;
 }
+
+uint32_t plan_landing(const struct proc_plan *k, uint32_t vertex)
+{
+	for (uint32_t e = 0; e < k->p->nedge; e++) {
+		const struct map_edge *d = &k->edge[e];
+
+		if (d->to == vertex &&
+		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
+			return e;
+	}
+	return MAP_NONE;
+}

@@ -65,6 +65,8 @@ struct proc_plan {
 /* of a procedure of a map that was read; NULL: its edges are not known */
 struct proc_plan *plan_make(const struct map *m, uint32_t proc);
 void plan_free(struct proc_plan *p);
+/* the edge by which exceptions and longjmp() come to the vertex, or MAP_NONE */
+uint32_t plan_landing(const struct proc_plan *p, uint32_t vertex);
 /* plan_choices() where they are not known yet */
 const struct choices *plan_find_choices(struct proc_plan *p, uint32_t vertex);
 /* what may come at a vertex with more ways out, or a code on the only one;

@@ -80,6 +80,7 @@ void stacks_copy(struct stacks *to, const struct stacks *from)
 	for (size_t i = 0; i < to->other.n; i++)
 		stack_free(&to->other.at[i]);
 	to->other.n = 0;
+	to->partial = from->partial;
 	stack_copy(&to->is, &from->is);
 	for (size_t i = 0; i < from->other.n; i++) {
 		struct stack k = {0};
@@ -233,19 +234,36 @@ static bool may_go_on(const struct lander *l, const struct walk_frame *f)
 			  (!f->sp || f->sp <= l->sp));
 }
 
-/* the only frame of this stack that may, as find(); *n: of how many */
-static size_t find_only(const struct stacks *s, const struct lander *l,
-			size_t *n)
+/* how many frames of a stack may; *last: behind the innermost of them */
+static size_t count_in(const struct stack *k, const struct lander *l,
+		       size_t *last)
 {
-	size_t found = 0;
+	size_t n = 0;
 
-	for (size_t i = s->is.frame.n; i-- > 0;) {
-		if (!may_go_on(l, &s->is.frame.at[i]))
-			continue;
-		found = i + 1;
-		++*n;
+	for (size_t i = 0; i < k->frame.n; i++)
+		if (may_go_on(l, &k->frame.at[i])) {
+			*last = i + 1;
+			n++;
+		}
+	return n;
+}
+
+/* the only frame of all stacks that may, as find(); *n: of how many, which it
+   is added to */
+static size_t find_only(struct stacks *s, const struct lander *l, size_t *n)
+{
+	size_t found = 0, on = NONE, here = count_in(&s->is, l, &found);
+
+	*n += here;
+	for (size_t i = s->other.n; *n < 2 && i-- > 0;) {
+		size_t more = count_in(&s->other.at[i], l, &found);
+
+		*n += more;
+		on = more ? i : on;
 	}
-	return found;
+	if (*n == 1 && on != NONE)
+		change_stack(s, on);
+	return *n == 1 ? found : 0;
 }
 
 /* a procedure begins: what it returns to is known, or not */
@@ -302,9 +320,10 @@ enum lands stacks_land(struct stacks *s, const struct walk_frame *from,
 	how = stacks_land_sure(s, p, sp, f);
 	if (how != LANDS_ANEW)
 		return how;
-	n = find_only(s, &l, &may);
-	if (may == 1)
+	n = s->partial ? 0 : find_only(s, &l, &may);
+	if (may == 1 && !s->partial)
 		return n ? leave(s, n, p, f) : LANDS_HERE;
+	s->partial = true;
 	change_stack(s, NONE);
 	return LANDS_ANEW;
 }

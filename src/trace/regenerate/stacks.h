@@ -7,11 +7,11 @@
  *	  |	the next frame, or what control is in
  *
  * Most returns lead to the innermost frame. What lands elsewhere, as longjmp(),
- * exceptions and switches of stacks do, tells the stack pointer: by that, and by
- * where in its procedure's frame it is there (struct map_edge's height), the
- * frame is found that it lands in. If that is on another stack than control was
- * on, the frames of that one are kept, to be gone back to. What is not known is
- * not guessed: then there is no frame.
+ * exceptions and switches of stacks do, tells the stack pointer: by that, and
+ * by where in its procedure's frame it is there (struct map_height), the frame
+ * is found that it lands in. If that is on another stack than control was on,
+ * the frames of that one are kept, to be gone back to. What is not known is not
+ * guessed: then there is no frame.
  */
 #ifndef TRACE_REGENERATE_STACKS_H
 #define TRACE_REGENERATE_STACKS_H
@@ -50,6 +50,8 @@ struct stack {
 struct stacks {
 	struct stack is;	  /* where control is */
 	VEC(struct stack) other; /* the one that was left last is last */
+	bool partial; /* frames are missing: what is the only one that may go on
+			 need not be the right one */
 	/* one that was interrupted is left, and does not go on; or NULL */
 	void (*drops)(void *arg, const struct walk_frame *f,
 		      const struct walk_pause *x);

@@ -37,8 +37,8 @@ enum walk_tells {
 struct walk_step {
 	uint8_t kind, by;
 	uint8_t told; /* enum walk_tells bits */
-	uint64_t sp, values;
 	uint32_t number; /* of a signal */
+	uint64_t sp, values;
 	struct replay_image *image;
 	const struct proc_plan *plan;
 	uint32_t vertex;

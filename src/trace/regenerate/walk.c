@@ -3,69 +3,8 @@
 
 #include <string.h>
 
-const char walk_cut_off[] = "lost: up to 64 branches";
-
 /* a program's trace says something sooner: each cycle of a graph does */
 enum { MOST_SILENT = 1 << 24 };
-
-/* --- what is told */
-
-void walk_tell(struct walk *w, const struct walk_step *s)
-{
-	if (w->holds)
-		w->next[w->nnext++] = w->held;
-	w->held = *s;
-	w->holds = true;
-}
-
-/* n instructions of the block where control is */
-static inline struct walk_step block_step(const struct walk *w, uint32_t first,
-					  uint32_t n)
-{
-	return (struct walk_step){
-		.kind = WALK_BLOCK,
-		.by = w->by,
-		.image = w->at.image,
-		.plan = w->at.plan,
-		.vertex = w->at.vertex,
-		.edge = first ? MAP_NONE : w->edge,
-		.first = first,
-		.n = n,
-		.address = w->at.plan->block[w->at.vertex].start,
-		.base = w->at.base,
-		.depth = w->stacks.is.frame.n,
-		.told = w->told,
-		.sp = w->sp,
-		.values = w->values,
-	};
-}
-
-struct walk_step walk_other_step(const struct walk *w, enum walk_kind kind)
-{
-	return (struct walk_step){.kind = (uint8_t)kind, .edge = MAP_NONE,
-				  .address = w->at.address,
-				  .depth = w->stacks.is.frame.n,
-				  .why = w->why};
-}
-
-void walk_note_told(struct walk *w, const struct trace_record *r)
-{
-	w->told = WALK_TELLS_VALUES;
-	w->values = w->stream.record_values;
-	if (r->nword < 2 || (r->kind != RING_JUMP && r->kind != RING_ENTRY &&
-			     r->kind != RING_BEGIN))
-		return;
-	w->told |= WALK_TELLS_SP;
-	w->sp = r->word[1];
-}
-
-void walk_tell_block(struct walk *w, uint32_t first, uint32_t n)
-{
-	const struct walk_step s = block_step(w, first, n);
-
-	w->told = 0;
-	walk_tell(w, &s);
-}
 
 /* --- choices */
 
@@ -481,7 +420,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 		return false;
 	w->fresh = false;
 	*s = w->held;
-	w->held = block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
+	w->held = walk_block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
 	w->told = 0;
 	return true;
 }
@@ -504,30 +443,6 @@ void walk_next(struct walk *w, struct walk_step *s)
 	*s = w->next[0];
 	w->nnext--;
 	memmove(w->next, w->next + 1, w->nnext * sizeof *w->next);
-}
-
-int walks_open(struct walks *x, const struct trace_file *f, struct err *e)
-{
-	*x = (struct walks){.file = f};
-	return images_open(&x->images, f, e);
-}
-
-void walks_close(struct walks *x)
-{
-	walk_forks_free(x);
-	images_close(&x->images);
-}
-
-void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
-{
-	*w = (struct walk){.all = x, .mapped = 1};
-	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
-	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
-	stream_begin(&w->stream, x->file, t);
-	w->gap = true;
-	w->stacks.drops = walk_count_dropped;
-	w->stacks.arg = w;
-	walk_inherit(w, t);
 }
 
 void walk_end(struct walk *w)

@@ -6,11 +6,11 @@ void walk_count_arrival(const struct walk *w, uint32_t edge)
 	const struct proc_plan *k = w->at.plan;
 
 	if (edge == MAP_NONE && w->by == BY_BEGIN)
-		edge = walk_landing_edge(&w->at);
+		edge = plan_landing(k, w->at.vertex);
 	if (edge == MAP_NONE)
 		edge = k->entry[w->at.vertex];
 	if (edge == MAP_NONE)
-		edge = walk_landing_edge(&w->at);
+		edge = plan_landing(k, w->at.vertex);
 	if (edge != MAP_NONE)
 		k->ran[edge]++;
 }

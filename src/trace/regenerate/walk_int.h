@@ -1,19 +1,21 @@
 /*
  * walk_int: what the files of walk share.
  *
- *	walk.c		steps, one by one; choices, gaps and ends
+ *	walk_tell.c	what is told
  *	walk_places.c	what addresses mean, and where control is
  *	walk_leave.c	ways out of procedures
  *	walk_signals.c	handlers
  *	walk_forks.c	processes that are made
  *	walk_counts.c	what a walk counts, if it is to
+ *	walk.c		steps, one by one; choices, gaps and ends
+ *	walk_begin.c	what threads begin with
  */
 #ifndef TRACE_REGENERATE_WALK_INT_H
 #define TRACE_REGENERATE_WALK_INT_H
 
 #include "trace/regenerate/walk.h"
 
-/* --- walk.c */
+/* --- walk_tell.c */
 
 extern const char walk_cut_off[];
 /* the step that was held is next, and this one is held if it is a block */
@@ -23,6 +25,26 @@ struct walk_step walk_other_step(const struct walk *w, enum walk_kind kind);
 /* what a record says of the place that it leads to */
 void walk_note_told(struct walk *w, const struct trace_record *r);
 /* n instructions of the block where control is */
+static inline struct walk_step
+walk_block_step(const struct walk *w, uint32_t first, uint32_t n)
+{
+	return (struct walk_step){
+		.kind = WALK_BLOCK,
+		.by = w->by,
+		.image = w->at.image,
+		.plan = w->at.plan,
+		.vertex = w->at.vertex,
+		.edge = first ? MAP_NONE : w->edge,
+		.first = first,
+		.n = n,
+		.address = w->at.plan->block[w->at.vertex].start,
+		.base = w->at.base,
+		.depth = w->stacks.is.frame.n,
+		.told = w->told,
+		.sp = w->sp,
+		.values = w->values,
+	};
+}
 void walk_tell_block(struct walk *w, uint32_t first, uint32_t n);
 
 /* --- walk_counts.c; all but the first do nothing if it does not count */
@@ -68,8 +90,6 @@ uint32_t walk_insn_at(const struct replay_place *p, uint64_t old);
 void walk_lose(struct walk *w, const char *why);
 void walk_finish(struct walk *w, const char *why);
 void walk_enter_gap(struct walk *w, uint64_t address);
-/* the edge by which exceptions and longjmp() come to the place */
-uint32_t walk_landing_edge(const struct replay_place *p);
 /* control is at an address as it ran, where a thread begins or goes on */
 void walk_begin_at(struct walk *w, uint64_t at, uint64_t sp);
 
@@ -135,8 +155,4 @@ bool walk_resumes(struct walk *w);
 void walk_keep_frames(struct walk *w, const struct trace_record *r);
 /* does the thread go on that has made one in its memory? That has ended so */
 bool walk_is_again(struct walk *w, const char *why);
-/* what a thread begins with */
-void walk_inherit(struct walk *w, const struct trace_thread *t);
-void walk_forks_free(struct walks *x);
-
 #endif

@@ -106,7 +106,7 @@ static void land_in(struct walk *w, enum lands how,
 	}
 	if (how == LANDS_WITHIN && f->caller)
 		caller = f->caller;
-	walk_arrive(w, p, walk_landing_edge(p), BY_JUMP);
+	walk_arrive(w, p, plan_landing(p->plan, p->vertex), BY_JUMP);
 	w->caller = caller;
 	if (p->old)
 		pass_entry(w, p);

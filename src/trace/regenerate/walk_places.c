@@ -58,6 +58,7 @@ void walk_lose(struct walk *w, const char *why)
 	w->at.image = NULL;
 	w->caller = 0;
 	w->nway = 0;
+	w->stacks.partial = true;
 	stacks_cut(&w->stacks, 0);
 }
 
@@ -93,16 +94,4 @@ void walk_begin_at(struct walk *w, uint64_t at, uint64_t sp)
 	w->told = sp ? WALK_TELLS_SP : 0;
 	w->sp = sp;
 	w->caller = stacks_caller(sp, p.plan->arrives[p.vertex]);
-}
-
-uint32_t walk_landing_edge(const struct replay_place *p)
-{
-	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
-		const struct map_edge *d = &p->plan->edge[e];
-
-		if (d->to == p->vertex &&
-		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
-			return e;
-	}
-	return MAP_NONE;
 }
