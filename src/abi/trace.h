@@ -179,6 +179,7 @@ struct chunk_trace {
 	uint32_t loads; /* images that it knows of, as a number */
 	uint32_t reserved;
 	uint64_t values; /* offset of the first room for them, or 0 */
+	uint64_t base; /* by what the thread's variables are found, as told */
 	/* of parts, when they were handed over: words, the thread's number,
 	   bytes of values */
 	uint32_t words[RING_PARTS], thread[RING_PARTS], nvalue[RING_PARTS];

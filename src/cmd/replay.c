@@ -13,7 +13,8 @@
 #include "cmd/render/status_line.h"
 #include "export/trace/sinks.h"
 
-enum replay_as { AS_NOTHING, AS_BLOCKS, AS_INSNS, AS_ADDRESSES, AS_CALLS, AS_BBV };
+enum replay_as { AS_NOTHING, AS_BLOCKS, AS_INSNS, AS_ADDRESSES, AS_CALLS,
+		 AS_BBV };
 enum replay_form { FORM_TEXT, FORM_DIN, FORM_LACKEY, FORM_CHAMPSIM,
 		   FORM_DRMEMTRACE, FORM_SVG, FORM_HTML };
 
@@ -33,8 +34,8 @@ static const struct option_choice kinds[] = {
 	{"insns", AS_INSNS,
 	 "a line for each instruction: <IMAGE>, a tab, 0x<ADDRESS>", NULL},
 	{"addresses", AS_ADDRESSES,
-	 "a line for each access of memory: <IMAGE>, a tab, 0x<ADDRESS>, a tab, "
-	 "r or w, a tab, 0x<DATA>, a tab, <SIZE>",
+	 "a line for each access of memory: <IMAGE>, a tab, 0x<ADDRESS>, a "
+	 "tab, r or w, a tab, 0x<DATA>, a tab, <SIZE>",
 	 "Of a trace with --addresses. What is not known is a `?`."},
 	{"calls", AS_CALLS, "what called what, indented by depth",
 	 "`->` is a call and `<-` its return; what calls nothing has one line "
@@ -140,27 +141,25 @@ struct replaying {
 
 static struct replay_sink *make_sink(const struct replaying *r)
 {
-	static struct replay_sink *(*const foreign[])(
-		FILE *, const struct sink_options *) = {
+	static sink_maker *const own[] = {
+		[AS_BLOCKS] = replay_show_blocks,
+		[AS_INSNS] = replay_show_insns,
+		[AS_ADDRESSES] = replay_show_addresses,
+		[AS_CALLS] = replay_show_calls, [AS_BBV] = sink_bbv};
+	static sink_maker *const foreign[] = {
 		[FORM_DIN] = sink_din, [FORM_LACKEY] = sink_lackey,
 		[FORM_CHAMPSIM] = sink_champsim,
 		[FORM_DRMEMTRACE] = sink_drmemtrace};
 	const struct replay_call *call = r->call;
-	const struct sink_options o = {&r->walks, call->interval};
+	const struct sink_options o = {
+		.walks = &r->walks,
+		.interval = call->interval,
+		.data = trace_note(r->walks.file, "addresses"),
+		.json = call->json,
+	};
 
-	if (call->form != FORM_TEXT)
-		return foreign[call->form](r->to, &o);
-	switch (call->as) {
-	case AS_ADDRESSES:
-		return replay_show_addresses(r->to, &r->walks);
-	case AS_BLOCKS:
-		return replay_show_blocks(r->to, &r->walks, call->json);
-	case AS_CALLS:
-		return replay_show_calls(r->to, &r->walks);
-	case AS_BBV:
-		return sink_bbv(r->to, &o);
-	}
-	return replay_show_insns(r->to, &r->walks, call->json);
+	return call->form == FORM_TEXT ? own[call->as](r->to, &o) :
+					 foreign[call->form](r->to, &o);
 }
 
 /* from the first instruction that was told to the one behind the last */
@@ -236,11 +235,16 @@ static int replay(const struct replay_call *call, const struct trace_file *f,
 		.call = call,
 		.pick = {(uint32_t)call->process, (uint32_t)call->thread,
 			 call->from, call->count,
-			 call->as == AS_ADDRESSES, call->interleave},
+			 call->as == AS_ADDRESSES || call->form != FORM_TEXT,
+			 call->interleave},
 		.to = to,
 	};
 	int status;
 
+	if (call->as == AS_ADDRESSES && !trace_note(f, "addresses"))
+		return err_set(e, ERR_INPUT, "%s: it has no addresses of "
+			       "data: tally trace --addresses records them",
+			       f->file.name);
 	if (walks_open(&r.walks, f, e))
 		return -1;
 	/* not among the lines that are printed */

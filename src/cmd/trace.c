@@ -98,6 +98,8 @@ static void add_notes(const struct trace_call *call,
 		 (unsigned long long)now.tv_sec * 1000000000 +
 			 (unsigned long long)now.tv_nsec);
 	trace_writer_note(w, "started", started, &e);
+	if (call->addresses)
+		trace_writer_note(w, "addresses", "", &e);
 	trace_writer_note(w, "tally", TALLY_VERSION, &e);
 	mem_free(line);
 }

@@ -361,10 +361,103 @@ static int rewrite_poisoned(const struct recipe *r, const struct cfg *c,
 	return failed;
 }
 
+/* --- what measures something else than counters, by the same graphs */
+
+struct placers {
+	struct placer *is; /* NULL: counters it is */
+	struct event_list list;
+	struct event_placer events;
+	struct call_code calls;
+	struct trace_placer trace;
+};
+
+static bool is_online(const struct recipe *r)
+{
+	return r->online;
+}
+
+static int begin_events(struct placers *x, const struct recipe *r,
+			const struct cfg *c, struct err *e)
+{
+	if (event_list_read(&x->list, r->events, e) ||
+	    (r->calls && call_code_read(&x->calls, c, x->list.n, e)))
+		return -1;
+	event_placer_begin(&x->events, c->image, &x->list, r->stops,
+			   r->calls ? &x->calls : NULL);
+	x->is = &x->events.placer;
+	return 0;
+}
+
+static void lay_out_events(const struct placers *x, const struct recipe *r,
+			   struct counter_layout *layout)
+{
+	(void)r;
+	layout->nevent = x->events.placer.nevent;
+	layout->traps = x->events.traps;
+	layout->highest = *x->events.highest;
+}
+
+static void end_events(struct placers *x)
+{
+	if (x->is)
+		event_placer_free(&x->events);
+	call_code_free(&x->calls);
+	event_list_free(&x->list);
+}
+
+static bool is_traced(const struct recipe *r)
+{
+	return r->traces;
+}
+
+static int begin_trace(struct placers *x, const struct recipe *r,
+		       const struct cfg *c, struct err *e)
+{
+	if (trace_placer_begin(&x->trace, c, r->encoding, r->addresses, e))
+		return -1;
+	x->is = &x->trace.placer;
+	return 0;
+}
+
+static void lay_out_trace(const struct placers *x, const struct recipe *r,
+			  struct counter_layout *layout)
+{
+	(void)x;
+	layout->traces = true;
+	layout->addresses = r->addresses;
+}
+
+static void end_trace(struct placers *x)
+{
+	trace_placer_free(&x->trace);
+}
+
+/* each can be ended when its begin has failed, too */
+static const struct placer_kind {
+	bool (*is_wanted)(const struct recipe *r);
+	int (*begin)(struct placers *x, const struct recipe *r,
+		     const struct cfg *c, struct err *e);
+	void (*lay_out)(const struct placers *x, const struct recipe *r,
+			struct counter_layout *layout);
+	void (*end)(struct placers *x);
+} placer_kinds[] = {
+	{is_online, begin_events, lay_out_events, end_events},
+	{is_traced, begin_trace, lay_out_trace, end_trace},
+};
+
+/* what the recipe asks for, or NULL: counters */
+static const struct placer_kind *placer_kind_of(const struct recipe *r)
+{
+	for (size_t i = 0; i < sizeof placer_kinds / sizeof *placer_kinds; i++)
+		if (placer_kinds[i].is_wanted(r))
+			return &placer_kinds[i];
+	return NULL;
+}
+
 /* hooks and counters; *too_far: it has to be done again, for threads */
 static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 			   const struct count_options *q,
-			   const struct event_placer *events,
+			   const struct placers *placers,
 			   const struct rewrite_options *o, const char *out,
 			   struct rewrite_report *report, bool *too_far,
 			   struct err *e)
@@ -373,6 +466,7 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 		.by_hand = r->by_hand,
 		.client = client_code_find(c->image).client,
 	};
+	const struct placer_kind *kind = placer_kind_of(r);
 	struct count_plan counters;
 	struct plan hooks;
 	struct joint both;
@@ -385,16 +479,9 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 	}
 	layout.ncounter = counters.ncounter;
 	layout.counters = counters.code.counters;
-	if (events) {
+	if (kind) {
 		layout.running = c->isa->page;
-		layout.nevent = events->placer.nevent;
-		layout.traps = events->traps;
-		layout.highest = *events->highest;
-	}
-	if (r->traces) {
-		layout.running = c->isa->page;
-		layout.traces = true;
-		layout.addresses = r->addresses;
+		kind->lay_out(placers, r, &layout);
 	}
 	if (counters.routines) {
 		layout.callee = counters.callee.offset;
@@ -416,18 +503,34 @@ static int rewrite_planned(const struct recipe *r, const struct cfg *c,
 	return failed;
 }
 
+/* by the options, and once more if counters are too far from some code */
+static int rewrite_placed(const struct recipe *r, const struct cfg *c,
+			  struct count_options *options,
+			  const struct placers *placers,
+			  const struct rewrite_options *o, const char *out,
+			  struct rewrite_report *report, struct err *e)
+{
+	bool too_far = false;
+	int failed = rewrite_planned(r, c, options, placers, o, out, report,
+				     &too_far, e);
+
+	if (failed || !too_far)
+		return failed;
+	rewrite_report_free(report);
+	options->for_threads = true;
+	return rewrite_planned(r, c, options, placers, o, out, report,
+			       &too_far, e);
+}
+
 static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			   const struct rewrite_options *o, const char *out,
 			   struct rewrite_report *report, struct err *e)
 {
+	const struct placer_kind *kind = placer_kind_of(r);
 	struct count_options options = r->count;
-	struct event_list list = {0};
-	struct event_placer placer;
-	struct trace_placer trace = {0};
-	struct call_code calls = {0};
+	struct placers placers = {0};
 	struct feedback feedback;
-	bool too_far = false;
-	int failed = 0;
+	int failed;
 
 	if (!hooks_exist(c->isa->elf_machine))
 		return err_set(e, ERR_INPUT,
@@ -440,41 +543,15 @@ static int rewrite_counted(const struct recipe *r, const struct cfg *c,
 			return -1;
 		options.feedback = &feedback;
 	}
-	if (r->online) {
-		if (event_list_read(&list, r->events, e) ||
-		    (r->calls && call_code_read(&calls, c, list.n, e))) {
-			failed = -1;
-			goto out;
-		}
-		event_placer_begin(&placer, c->image, &list, r->stops,
-				   r->calls ? &calls : NULL);
-		options.placer = &placer.placer;
-	}
-	if (r->traces) {
-		if (trace_placer_begin(&trace, c, r->encoding, r->addresses,
-				       e)) {
-			failed = -1;
-			goto out;
-		}
-		options.placer = &trace.placer;
-	}
-	failed = rewrite_planned(r, c, &options, r->online ? &placer : NULL, o,
-				 out, report, &too_far, e);
-	if (!failed && too_far) {
-		rewrite_report_free(report);
-		options.for_threads = true;
-		failed = rewrite_planned(r, c, &options,
-					 r->online ? &placer : NULL, o, out,
-					 report, &too_far, e);
-	}
-	if (r->online)
-		event_placer_free(&placer);
-out:
+	failed = kind ? kind->begin(&placers, r, c, e) : 0;
+	options.placer = placers.is;
+	if (!failed)
+		failed = rewrite_placed(r, c, &options, &placers, o, out,
+					report, e);
+	if (kind)
+		kind->end(&placers);
 	if (r->weights)
 		feedback_close(&feedback);
-	call_code_free(&calls);
-	trace_placer_free(&trace);
-	event_list_free(&list);
 	return failed;
 }
 

@@ -149,7 +149,7 @@ static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
    own; or 0 */
 static uint64_t thread_base(const struct counting *c)
 {
-	uint64_t base = c->addresses ? arch_thread(0) : 0;
+	uint64_t base = c->addresses ? arch_thread(c->quick) : 0;
 
 	return base == c->lent ? 0 : base;
 }
@@ -161,14 +161,15 @@ static uint64_t thread_base(const struct counting *c)
 static unsigned begin_part(const struct tracer *t, uint64_t *to)
 {
 	uint64_t bits = *word(t, TRACE_PAGE_BITS);
+	struct chunk_trace *k = ring_of(t);
 
 	to[0] = ring_head(RING_PART, RING_BEGIN_WORDS - 1,
 			   *word(t, TRACE_PAGE_THREAD));
 	to[1] = bits ? bits : 1;
 	to[2] = now();
 	to[3] = cpu();
-	to[4] = ring_of(t)->epoch;
-	to[5] = thread_base(t->c);
+	to[4] = k->epoch;
+	to[5] = k->base = thread_base(t->c);
 	return RING_BEGIN_WORDS;
 }
 
@@ -235,6 +236,16 @@ static uint64_t *take(const struct tracer *t, unsigned n)
 static void make_room(const struct tracer *t)
 {
 	if (*word(t, TRACE_PAGE_VALUE) >> TRACE_VALUES_ROOM & 1)
+		return;
+	hand_over(t);
+	open_part(t);
+}
+
+/* a part has to begin for it to be told */
+static void tell_base(const struct tracer *t)
+{
+	if (!t->c->addresses || !ring_of(t) ||
+	    ring_of(t)->base == thread_base(t->c))
 		return;
 	hand_over(t);
 	open_part(t);
@@ -334,6 +345,7 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 			      (ARCH_SLOT_OWN ? (uintptr_t)thread_slot(t.c) :
 					       0));
 	block_signals(&t);
+	tell_base(&t);
 	switch (what) {
 	case TRACE_FLUSH:
 		flush(&t);
@@ -605,6 +617,7 @@ void trace_arrives(struct counting *c, const struct arch_hook *g)
 
 	if (!begin(&t, c))
 		return;
+	tell_base(&t);
 	record(&t, RING_BEGIN, 0, payload, 2);
 	unblock_signals(&t);
 }

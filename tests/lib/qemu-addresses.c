@@ -3,12 +3,13 @@
  * (qemu_plugin.h), in qemu's own log, between the registers:
  *
  *	qemu-ISA -singlestep -d cpu,nochain,plugin -D LOG
- *		-plugin ./qemu-addresses.so,from=A,to=B,most=N PROGRAM
+ *	    -plugin ./qemu-addresses.so,from=A,to=B,most=N PROGRAM
  *
  * At most N instructions at addresses from A to B, without B, are told of; then
- * the program ends. -dfilter A+LENGTH leaves the others' registers out. An instruction is told by "@ ADDRESS BYTES", each of
- * its accesses by "! WHAT ADDRESS SIZE", where WHAT is 1 for a load, 2 for a
- * store and 3 for both. All but SIZE and WHAT are hexadecimal.
+ * the program ends. -dfilter A+LENGTH leaves the others' registers out. An
+ * instruction is told by "@ ADDRESS BYTES", each of its accesses by "! WHAT
+ * ADDRESS SIZE", where WHAT is 1 for a load, 2 for a store and 3 for both. All
+ * but SIZE and WHAT are hexadecimal.
  *
  * tests/tools/compare-accesses.c reads this. For programs of one thread.
  */
@@ -92,7 +93,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
 {
 	(void)info;
 	if (!number(argc, argv, "from", &from) ||
-	    !number(argc, argv, "to", &to) || !number(argc, argv, "most", &most))
+	    !number(argc, argv, "to", &to) ||
+	    !number(argc, argv, "most", &most))
 		return 1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;

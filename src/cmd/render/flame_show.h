@@ -15,9 +15,6 @@
 void flame_show_svg(const struct flame *f, FILE *to);
 /* a page of its own with the picture, to zoom and search in */
 void flame_show_html(const struct flame *f, FILE *to);
-/* a name in so many letters: without its middle or, if there are few, its
-   end */
-void flame_put_name(const char *name, size_t room, FILE *to);
 /* that page with another picture of frames, @TITLE@ and @GRAPH@ */
 void flame_page_print(const struct page_word *words, const void *what,
 		      FILE *to);

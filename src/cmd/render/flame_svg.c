@@ -9,20 +9,13 @@
 
 #include "base/embed.h"
 #include "cmd/render/figures.h"
+#include "cmd/render/frames_svg.h"
 #include "cmd/render/graph_look.h"
 
 /* in pixels */
 enum {
-	WIDTH = 1200,
-	MARGIN = 10,
-	INSIDE = WIDTH - 2 * MARGIN, /* all frames of a row */
 	HEAD = 78,
 	FOOT = 34,
-	ROW = 18,
-	LETTER = 7, /* width of one, rounded up */
-	LEAST_TEXT = 4, /* letters */
-	SHORT_TEXT = 14,
-	TITLE_MAX = 110,
 };
 
 static const char *event_name(const struct flame *f)
@@ -38,7 +31,7 @@ static const char *fill_of_own(double heat, char colour[COLOUR_TEXT])
 
 static double pixels(const struct flame *f, double events)
 {
-	return f->total > 0 ? events / f->total * INSIDE : 0;
+	return f->total > 0 ? events / f->total * FRAMES_INSIDE : 0;
 }
 
 /* the nearest whole number: shares of events add up to nearly that */
@@ -83,7 +76,7 @@ static unsigned swatch(FILE *to, unsigned x, const char *fill,
 static void write_legend(FILE *to)
 {
 	char colour[COLOUR_TEXT];
-	unsigned x = MARGIN;
+	unsigned x = FRAMES_MARGIN;
 
 	for (unsigned i = 0; i < 5; i++, x += 14)
 		fprintf(to, "<rect x=\"%u\" y=\"52\" width=\"14\" "
@@ -96,28 +89,22 @@ static void write_legend(FILE *to)
 	swatch(to, x, DOT_STAYS, NULL, "not counted");
 }
 
+/* what is not measured */
+static const char hatch[] =
+	"<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" "
+	"patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+	"<rect width=\"5\" height=\"5\" fill=\"#ffffff\" "
+	"fill-opacity=\"0.45\"/>"
+	"<rect width=\"1.2\" height=\"5\" fill=\"#8a7a60\" "
+	"fill-opacity=\"0.55\"/></pattern></defs>\n";
+
 static void write_head(const struct flame *f, unsigned height, FILE *to)
 {
 	char n[FIGURE_WIDTH];
 
-	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-		"viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\" "
-		"font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" "
-		"fill=\"#222222\">\n", WIDTH, height, WIDTH, height);
-	fputs("<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" "
-	      "patternUnits=\"userSpaceOnUse\" "
-	      "patternTransform=\"rotate(45)\">"
-	      "<rect width=\"5\" height=\"5\" fill=\"#ffffff\" "
-	      "fill-opacity=\"0.45\"/>"
-	      "<rect width=\"1.2\" height=\"5\" fill=\"#8a7a60\" "
-	      "fill-opacity=\"0.55\"/></pattern></defs>\n", to);
-	fprintf(to, "<rect width=\"%d\" height=\"%u\" fill=\"#ffffff\"/>\n"
-		"<text x=\"%d\" y=\"24\" font-size=\"16\" "
-		"font-weight=\"bold\">", WIDTH, height, MARGIN);
-	dot_text(to, f->graph.r->t->profile.command, TITLE_MAX);
-	fprintf(to, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#606060\">%s ",
-		MARGIN, figures_number(whole(f->total), n));
-	dot_text(to, event_name(f), TITLE_MAX);
+	frames_open(to, height, hatch, f->graph.r->t->profile.command);
+	fprintf(to, "%s ", figures_number(whole(f->total), n));
+	dot_text(to, event_name(f), FRAMES_TITLE);
 	fputs(", by caller; a frame is as wide as calls with all that they "
 	      "called</text>\n", to);
 	write_legend(to);
@@ -129,7 +116,7 @@ static void write_foot(const struct flame *f, double least, unsigned height,
 	char n[FIGURE_WIDTH];
 
 	fprintf(to, "<text x=\"%d\" y=\"%u\" fill=\"#606060\">Recursive calls "
-		"are a part of the outermost one.", MARGIN, height - 12);
+		"are a part of the outermost one.", FRAMES_MARGIN, height - 12);
 	if (f->counted != whole(f->total))
 		fprintf(to, " In all %s were counted.",
 			figures_number(f->counted, n));
@@ -180,7 +167,7 @@ static void write_tip(const struct flame *f, const struct frame *x,
 	}
 	fprintf(to, "\n%s%s ", x->measured ? "" : "about ",
 		figures_number(whole(x->width), n));
-	dot_text(to, event_name(f), TITLE_MAX);
+	dot_text(to, event_name(f), FRAMES_TITLE);
 	fprintf(to, ", %.2f%% of all", 100 * x->width / f->total);
 	if (!x->measured)
 		fputs("\nshared out by the cost of its callers: not measured",
@@ -201,56 +188,32 @@ static const char *fill_of(const struct flame *f, const struct frame *x,
 			   colour);
 }
 
-void flame_put_name(const char *name, size_t room, FILE *to)
-{
-	char first[SHORT_TEXT];
-
-	if (strlen(name) <= room || room >= SHORT_TEXT) {
-		dot_text(to, name, strlen(name) > room ? room - 3 : room);
-		return;
-	}
-	snprintf(first, room - 1, "%s", name);
-	dot_text(to, first, room);
-	fputs("..", to);
-}
-
-/* a picture in the picture: its text ends where it does */
 static void write_frame(const struct flame *f, const struct frame *x, FILE *to)
 {
 	const struct call_vertex *v = &f->graph.vertex.at[x->vertex];
 	double width = pixels(f, x->width);
 	char colour[COLOUR_TEXT];
 
-	fputs("<g class=\"frame\">", to);
+	frame_begin(to);
 	write_tip(f, x, v, to);
-	fprintf(to, "<svg x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\">"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>",
-		MARGIN + pixels(f, x->start),
-		HEAD + (f->depth - 1 - x->depth) * ROW,
-		/* neighbours are told apart */
-		width > 2 ? width - 0.5 : width, ROW - 1,
-		fill_of(f, x, v, colour));
+	frame_rect(to, FRAMES_MARGIN + pixels(f, x->start),
+		   HEAD + (f->depth - 1 - x->depth) * FRAMES_ROW, width);
+	fprintf(to, "%s\"/>", fill_of(f, x, v, colour));
 	if (!x->measured)
 		fputs("<rect width=\"100%\" height=\"100%\" "
 		      "fill=\"url(#hatch)\"/>", to);
-	if (width >= LEAST_TEXT * LETTER + 6) {
-		fputs("<text x=\"3\" y=\"13\">", to);
-		flame_put_name(v->name, (size_t)(width - 6) / LETTER, to);
-		fputs("</text>", to);
-	}
-	fputs("</svg></g>\n", to);
+	frame_end(to, v->name, width);
 }
 
 static void write_svg(const struct flame *f, double least, FILE *to)
 {
-	unsigned height = HEAD + f->depth * ROW + FOOT;
+	unsigned height = HEAD + f->depth * FRAMES_ROW + FOOT;
 
 	write_head(f, height, to);
-	fputs("<g class=\"frames\" font-family=\"DejaVu Sans Mono,Menlo,"
-	      "Consolas,monospace\" font-size=\"11\">\n", to);
+	frames_begin(to);
 	for (size_t i = 0; i < f->frame.n; i++)
 		write_frame(f, &f->frame.at[i], to);
-	fputs("</g>\n", to);
+	frames_end(to);
 	write_foot(f, least, height, to);
 }
 
@@ -273,9 +236,9 @@ static void page_title(const void *flame, FILE *to)
 {
 	const struct flame *f = flame;
 
-	dot_text(to, f->graph.r->t->profile.command, TITLE_MAX);
+	dot_text(to, f->graph.r->t->profile.command, FRAMES_TITLE);
 	fputs(" - ", to);
-	dot_text(to, event_name(f), TITLE_MAX);
+	dot_text(to, event_name(f), FRAMES_TITLE);
 }
 
 static void page_graph(const void *flame, FILE *to)

@@ -170,11 +170,11 @@ static void end(struct replay_sink *s)
 	mem_free(k);
 }
 
-struct replay_sink *replay_show_calls(FILE *to, const struct walks *w)
+struct replay_sink *replay_show_calls(FILE *to, const struct sink_options *o)
 {
 	struct calls *k = NEW_ARRAY(struct calls, 1);
 
 	*k = (struct calls){.is = {take, end}, .to = to,
-			    .names = replay_names_open(w)};
+			    .names = replay_names_open(o->walks)};
 	return &k->is;
 }

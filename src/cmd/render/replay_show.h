@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "export/trace/sinks.h"
 #include "report/timeline.h"
 #include "trace/regenerate/replay.h"
 
@@ -11,15 +12,10 @@
 void replay_show_text(const struct trace_file *f, FILE *to);
 void replay_show_json(const struct trace_file *f, FILE *to);
 
-/* lines of what happened; as objects, a line each, with `json` */
-struct replay_sink *replay_show_insns(FILE *to, const struct walks *w,
-				      bool json);
-struct replay_sink *replay_show_blocks(FILE *to, const struct walks *w,
-				       bool json);
-/* accesses of memory */
-struct replay_sink *replay_show_addresses(FILE *to, const struct walks *w);
-/* calls, as a tree */
-struct replay_sink *replay_show_calls(FILE *to, const struct walks *w);
+/* lines of what happened; as objects, a line each, with o->json; of accesses of
+   memory; calls as a tree */
+sink_maker replay_show_insns, replay_show_blocks, replay_show_addresses,
+	replay_show_calls;
 
 /* parts of a picture that can be told apart, of a page that is zoomed into */
 enum { TIMELINE_SVG_PARTS = 1200, TIMELINE_HTML_PARTS = 12000 };

@@ -171,39 +171,35 @@ static void take_block(struct lines *k, const struct replay_event *x)
 /* --- accesses */
 
 static void put_access(struct lines *k, const struct replay_event *x,
-		       const struct replay_access *a, uint64_t at, char kind,
-		       uint64_t n)
+		       uint64_t at, char kind, const struct replay_data *d)
 {
 	put_place(k, &x->step, at);
 	fprintf(k->to, "\t%c\t", kind);
-	if (a->known)
-		fprintf(k->to, "0x%" PRIx64, a->address + n * a->size);
+	if (d->known)
+		fprintf(k->to, "0x%" PRIx64, d->address);
 	else
 		putc_unlocked('?', k->to);
-	if (a->size == MEM_SIZE_UNKNOWN)
+	if (d->size == MEM_SIZE_UNKNOWN)
 		fputs("\t?\n", k->to);
 	else
-		fprintf(k->to, "\t%" PRIu16 "\n", a->size);
+		fprintf(k->to, "\t%" PRIu32 "\n", d->size);
 }
 
 static void take_addresses(struct lines *k, const struct replay_event *x)
 {
-	const struct walk_step *s = &x->step;
+	struct replay_accesses a = {.x = x};
+	uint32_t n = x->step.first;
+	struct replay_insn i;
+	struct replay_data d;
 
-	for (size_t i = 0; i < x->naccess; i++) {
-		const struct replay_access *a = &x->access[i];
-		uint64_t at;
-
-		if (a->insn < s->first || a->insn >= s->first + s->n)
-			continue;
-		at = replay_address(s, a->insn);
-		for (uint64_t n = 0; n < a->times; n++) {
-			if (a->kind != ACCESS_STORE)
-				put_access(k, x, a, at, 'r', n);
-			if (a->kind != ACCESS_LOAD)
-				put_access(k, x, a, at, 'w', n);
+	replay_insns(&i, x);
+	for (; replay_insn_next(&i); n++)
+		while (replay_data_next(&a, n, &d)) {
+			if (d.kind != ACCESS_STORE)
+				put_access(k, x, i.pc - x->base, 'r', &d);
+			if (d.kind != ACCESS_LOAD)
+				put_access(k, x, i.pc - x->base, 'w', &d);
 		}
-	}
 }
 
 static void take(struct replay_sink *s, const struct replay_event *x)
@@ -244,21 +240,20 @@ static struct replay_sink *lines(FILE *to, const struct walks *w, bool json,
 	return &k->is;
 }
 
-struct replay_sink *replay_show_insns(FILE *to, const struct walks *w,
-				      bool json)
+struct replay_sink *replay_show_insns(FILE *to, const struct sink_options *o)
 {
-	return lines(to, w, json, true);
+	return lines(to, o->walks, o->json, true);
 }
 
-struct replay_sink *replay_show_blocks(FILE *to, const struct walks *w,
-				       bool json)
+struct replay_sink *replay_show_blocks(FILE *to, const struct sink_options *o)
 {
-	return lines(to, w, json, false);
+	return lines(to, o->walks, o->json, false);
 }
 
-struct replay_sink *replay_show_addresses(FILE *to, const struct walks *w)
+struct replay_sink *replay_show_addresses(FILE *to,
+					  const struct sink_options *o)
 {
-	struct replay_sink *s = lines(to, w, false, false);
+	struct replay_sink *s = lines(to, o->walks, false, false);
 
 	((struct lines *)s)->addresses = true;
 	return s;

@@ -9,20 +9,14 @@
 
 #include "cmd/render/figures.h"
 #include "cmd/render/flame_show.h"
+#include "cmd/render/frames_svg.h"
 #include "cmd/render/graph_look.h"
 #include "cmd/render/page.h"
 
 /* in pixels */
 enum {
-	WIDTH = 1200,
-	MARGIN = 10,
-	INSIDE = WIDTH - 2 * MARGIN,
 	HEAD = 56,
 	FOOT = 44,
-	ROW = 18,
-	LETTER = 7, /* width of one, rounded up */
-	LEAST_TEXT = 4, /* letters */
-	TITLE_MAX = 110,
 	TICKS = 8,
 };
 
@@ -35,7 +29,7 @@ struct drawing {
 
 static double pixels(const struct timeline *t, uint64_t insns)
 {
-	return t->end > t->start ? (double)insns * INSIDE /
+	return t->end > t->start ? (double)insns * FRAMES_INSIDE /
 					   (double)(t->end - t->start) : 0;
 }
 
@@ -59,18 +53,11 @@ static void write_head(const struct drawing *d, unsigned height, FILE *to)
 {
 	char n[FIGURE_WIDTH];
 
-	fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-		"viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\" "
-		"font-family=\"Helvetica,Arial,sans-serif\" font-size=\"12\" "
-		"fill=\"#222222\">\n", WIDTH, height, WIDTH, height);
-	fprintf(to, "<rect width=\"%d\" height=\"%u\" fill=\"#ffffff\"/>\n"
-		"<text x=\"%d\" y=\"24\" font-size=\"16\" "
-		"font-weight=\"bold\">", WIDTH, height, MARGIN);
-	dot_text(to, title_of(d), TITLE_MAX);
-	fprintf(to, "</text>\n<text x=\"%d\" y=\"42\" fill=\"#606060\">"
+	frames_open(to, height, "", title_of(d));
+	fprintf(to,
 		"process %" PRIu32 ", thread %" PRIu32 ": %s instructions, "
 		"from left to right; what calls is below what it calls"
-		"</text>\n", MARGIN, d->thread->process, d->thread->thread,
+		"</text>\n", d->thread->process, d->thread->thread,
 		figures_number(d->t->end - d->t->start, n));
 }
 
@@ -97,22 +84,13 @@ static void write_call(const struct drawing *d, const struct timeline_call *c,
 	const char *name = replay_name(d->names, &c->step);
 	double width = pixels(d->t, c->end - c->start);
 
-	fputs("<g class=\"frame\">", to);
+	frame_begin(to);
 	write_tip(c, name, to);
-	fprintf(to, "<svg x=\"%.3f\" y=\"%zu\" width=\"%.3f\" height=\"%d\">"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"",
-		MARGIN + pixels(d->t, c->start - d->t->start),
-		HEAD + (d->t->depth - 1 - c->depth) * ROW,
-		/* neighbours are told apart */
-		width > 2 ? width - 0.5 : width, ROW - 1);
+	frame_rect(to, FRAMES_MARGIN + pixels(d->t, c->start - d->t->start),
+		   HEAD + (d->t->depth - 1 - c->depth) * FRAMES_ROW, width);
 	put_colour(to, name);
 	fputs("\"/>", to);
-	if (width >= LEAST_TEXT * LETTER + 6) {
-		fputs("<text x=\"3\" y=\"13\">", to);
-		flame_put_name(name, (size_t)(width - 6) / LETTER, to);
-		fputs("</text>", to);
-	}
-	fputs("</svg></g>\n", to);
+	frame_end(to, name, width);
 }
 
 /* of the tick, as wide as the picture when i is TICKS */
@@ -130,11 +108,12 @@ static void write_foot(const struct drawing *d, unsigned y, FILE *to)
 	for (unsigned i = 0; i <= TICKS; i++)
 		fprintf(to, "<text x=\"%u\" y=\"%u\" fill=\"#606060\" "
 			"text-anchor=\"%s\">%s</text>\n",
-			MARGIN + INSIDE * i / TICKS, y + 16,
+			FRAMES_MARGIN + FRAMES_INSIDE * i / TICKS, y + 16,
 			!i ? "start" : i == TICKS ? "end" : "middle",
 			figures_number(tick(d->t, i), n));
 	fprintf(to, "<text x=\"%d\" y=\"%u\" fill=\"#606060\">Calls that are "
-		"too short to be seen are drawn as one.", MARGIN, y + 34);
+		"too short to be seen are drawn as one.", FRAMES_MARGIN,
+		y + 34);
 	if (d->t->left_out)
 		fprintf(to, " %s deeper calls are left out.",
 			figures_number(d->t->left_out, n));
@@ -144,20 +123,19 @@ static void write_foot(const struct drawing *d, unsigned y, FILE *to)
 static void write_svg(const void *drawing, FILE *to)
 {
 	const struct drawing *d = drawing;
-	unsigned rows = (unsigned)d->t->depth * ROW;
+	unsigned rows = (unsigned)d->t->depth * FRAMES_ROW;
 
 	write_head(d, HEAD + rows + FOOT, to);
-	fputs("<g class=\"frames\" font-family=\"DejaVu Sans Mono,Menlo,"
-	      "Consolas,monospace\" font-size=\"11\">\n", to);
+	frames_begin(to);
 	for (size_t i = 0; i < d->t->call.n; i++)
 		write_call(d, &d->t->call.at[i], to);
-	fputs("</g>\n", to);
+	frames_end(to);
 	write_foot(d, HEAD + rows, to);
 }
 
 static void write_title(const void *drawing, FILE *to)
 {
-	dot_text(to, title_of(drawing), TITLE_MAX);
+	dot_text(to, title_of(drawing), FRAMES_TITLE);
 }
 
 void replay_show_timeline(const struct timeline *t, const struct walks *w,

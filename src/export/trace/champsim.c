@@ -4,7 +4,7 @@
  *	 0	its address
  *	 8	1 if it is a branch; 9: 1 if that is taken
  *	10	two registers that it writes, 12: four that it reads, or 0
- *	16	two addresses that it writes to, 32: four that it reads: 0
+ *	16	two addresses that it writes to, 32: four that it reads, or 0
  *
  * ChampSim tells kinds of branches by three registers: the instruction pointer,
  * the stack pointer and the flags. An instruction is written when the next one
@@ -19,6 +19,8 @@ enum {
 	AT_TAKEN = 9,
 	AT_WRITES = 10,
 	AT_READS = 12,
+	AT_STORES = 16,
+	AT_LOADS = 32,
 	WRITES = 2,
 	READS = 4,
 	STACK_POINTER = 6,
@@ -130,9 +132,29 @@ static void hold(struct champsim *k, const struct replay_insn *i,
 	k->holds = true;
 }
 
+/* what it accesses, as far as there is room and it is known */
+static void hold_data(struct champsim *k, struct replay_accesses *a,
+		      uint32_t insn)
+{
+	unsigned loads = 0, stores = 0;
+	struct replay_data d;
+
+	while (replay_data_next(a, insn, &d)) {
+		if (!d.known)
+			continue;
+		if (d.kind != ACCESS_STORE && loads < READS)
+			memcpy(k->held + AT_LOADS + 8 * loads++, &d.address,
+			       sizeof d.address);
+		if (d.kind != ACCESS_LOAD && stores < WRITES)
+			memcpy(k->held + AT_STORES + 8 * stores++, &d.address,
+			       sizeof d.address);
+	}
+}
+
 static void take_block(struct champsim *k, const struct replay_event *x)
 {
 	const struct walk_step *s = &x->step;
+	struct replay_accesses a = {.x = x};
 	uint32_t n = s->first;
 	struct replay_insn i;
 
@@ -143,6 +165,7 @@ static void take_block(struct champsim *k, const struct replay_event *x)
 
 		release(k, i.pc != k->next);
 		hold(k, &i, d, code_sp(&k->code, s));
+		hold_data(k, &a, n);
 	}
 }
 

@@ -7,6 +7,8 @@
 #include "export/trace/sinks.h"
 
 enum entry_type {
+	ENTRY_READ,
+	ENTRY_WRITE,
 	ENTRY_INSN = 10,
 	ENTRY_JUMP,
 	ENTRY_IJUMP,
@@ -85,16 +87,32 @@ static void put_thread(struct drmemtrace *k, const struct trace_thread *t)
 	put(k, ENTRY_PROCESS, 0, p && p->pid ? p->pid : t->process);
 }
 
+/* what is not known is left out */
+static void put_data(struct drmemtrace *k, const struct replay_data *d)
+{
+	if (!d->known || d->size == MEM_SIZE_UNKNOWN)
+		return;
+	if (d->kind != ACCESS_STORE)
+		put(k, ENTRY_READ, d->size, d->address);
+	if (d->kind != ACCESS_LOAD)
+		put(k, ENTRY_WRITE, d->size, d->address);
+}
+
 static void put_block(struct drmemtrace *k, const struct replay_event *x)
 {
+	struct replay_accesses a = {.x = x};
 	uint32_t n = x->step.first;
 	struct replay_insn i;
+	struct replay_data d;
 
 	replay_insns(&i, x);
-	for (; replay_insn_next(&i); n++)
+	for (; replay_insn_next(&i); n++) {
 		put(k, type_of(code_insn(&k->code, &x->step, n,
 					 i.pc - x->base)),
 		    i.size, i.pc);
+		while (replay_data_next(&a, n, &d))
+			put_data(k, &d);
+	}
 }
 
 static void take(struct replay_sink *s, const struct replay_event *x)
@@ -127,6 +145,6 @@ struct replay_sink *sink_drmemtrace(FILE *to, const struct sink_options *o)
 	code_open(&k->code, o->walks);
 	put(k, ENTRY_HEADER, 0, FORMAT);
 	put(k, ENTRY_MARKER, MARKER_VERSION, FORMAT);
-	put(k, ENTRY_MARKER, MARKER_FILE, FILE_INSNS_ONLY);
+	put(k, ENTRY_MARKER, MARKER_FILE, o->data ? 0 : FILE_INSNS_ONLY);
 	return &k->is;
 }

@@ -12,12 +12,13 @@
 struct sink_options {
 	const struct walks *walks;
 	uint64_t interval; /* of basic-block vectors: instructions */
+	bool data; /* the trace has addresses of data */
+	bool json; /* of our own lines: as objects */
 };
 
-struct replay_sink *sink_bbv(FILE *to, const struct sink_options *o);
-struct replay_sink *sink_champsim(FILE *to, const struct sink_options *o);
-struct replay_sink *sink_din(FILE *to, const struct sink_options *o);
-struct replay_sink *sink_drmemtrace(FILE *to, const struct sink_options *o);
-struct replay_sink *sink_lackey(FILE *to, const struct sink_options *o);
+/* how a sink is made */
+typedef struct replay_sink *sink_maker(FILE *to, const struct sink_options *o);
+
+sink_maker sink_bbv, sink_champsim, sink_din, sink_drmemtrace, sink_lackey;
 
 #endif

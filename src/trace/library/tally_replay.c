@@ -14,13 +14,9 @@ struct tally_replay {
 	bool begun;
 	struct replay_event x;
 	struct replay_insn insn; /* of the block that is told */
-	struct tally_replay_record told; /* the instruction */
-	uint32_t number; /* of that in the block */
-	/* the access that is next, how often it was told, and whether it was
-	   as a read that is a write as well */
-	size_t access;
-	uint64_t times;
-	bool half;
+	struct replay_accesses accesses; /* of that block */
+	struct replay_data data;
+	bool half; /* what is read and written was told as read */
 };
 
 static char *copy(const char *s)
@@ -79,7 +75,15 @@ void tally_replay_range(struct tally_replay *t, uint64_t from, uint64_t count)
 	t->pick.count = count;
 }
 
-static void fill_insn(struct tally_replay *t,
+/* of the instruction that is told, its number in the block */
+static uint32_t insn_told(const struct tally_replay *t)
+{
+	const struct walk_step *s = &t->x.step;
+
+	return s->first + s->n - 1 - t->insn.left;
+}
+
+static void fill_insn(const struct tally_replay *t,
 		      struct tally_replay_record *r)
 {
 	const struct walk_step *s = &t->x.step;
@@ -95,8 +99,8 @@ static void fill_insn(struct tally_replay *t,
 	r->text = NULL;
 	r->data = 0;
 	r->known = 0;
-	t->told = *r;
-	t->number = s->first + s->n - 1 - t->insn.left;
+	r->process = t->x.thread->process;
+	r->thread = t->x.thread->thread;
 }
 
 static void fill_other(const struct tally_replay *t,
@@ -112,6 +116,8 @@ static void fill_other(const struct tally_replay *t,
 
 	*r = (struct tally_replay_record){.kind = kinds[t->x.kind],
 					  .image = TALLY_REPLAY_NO_IMAGE,
+					  .process = t->x.thread->process,
+					  .thread = t->x.thread->thread,
 					  .number = t->x.number};
 	if (r->kind == TALLY_REPLAY_GAP)
 		r->pc = t->x.step.address;
@@ -121,61 +127,53 @@ static void fill_other(const struct tally_replay *t,
 		r->text = t->x.step.why;
 }
 
-/* the next access of the instruction that was told last; false: none is left */
+/* the next access of the instruction that was told last; false: there is none.
+   What is read and written is told twice */
 static bool fill_access(struct tally_replay *t, struct tally_replay_record *r)
 {
-	const struct replay_access *a;
-
-	while (t->access < t->x.naccess &&
-	       (t->x.access[t->access].insn < t->number ||
-		!t->x.access[t->access].times))
-		t->access++;
-	if (t->access == t->x.naccess ||
-	    t->x.access[t->access].insn != t->number)
+	if (!t->half && !replay_data_next(&t->accesses, insn_told(t),
+					  &t->data))
 		return false;
-	a = &t->x.access[t->access];
-	*r = t->told;
-	r->process = t->x.thread->process;
-	r->thread = t->x.thread->thread;
-	r->known = a->known;
-	r->size = a->size;
-	r->data = a->known ? a->address + t->times * a->size : 0;
-	r->kind = a->kind == ACCESS_STORE || t->half ? TALLY_REPLAY_WRITE :
-						       TALLY_REPLAY_READ;
-	if (a->kind == ACCESS_MODIFY && !t->half) {
-		t->half = true;
+	fill_insn(t, r);
+	r->known = t->data.known;
+	r->size = t->data.size;
+	r->data = t->data.known ? t->data.address : 0;
+	r->kind = t->data.kind == ACCESS_STORE || t->half ?
+			  TALLY_REPLAY_WRITE : TALLY_REPLAY_READ;
+	t->half = t->data.kind == ACCESS_MODIFY && !t->half;
+	return true;
+}
+
+/* the next instruction, or what is no instruction; false: there is nothing */
+static bool advance(struct tally_replay *t)
+{
+	if (replay_insn_next(&t->insn))
 		return true;
-	}
-	t->half = false;
-	if (++t->times >= a->times) {
-		t->times = 0;
-		t->access++;
+	if (!replay_next(&t->replay, &t->x))
+		return false;
+	t->accesses = (struct replay_accesses){.x = &t->x};
+	if (t->x.kind == REPLAY_BLOCK) {
+		replay_insns(&t->insn, &t->x);
+		replay_insn_next(&t->insn);
 	}
 	return true;
 }
 
 int tally_replay_next(struct tally_replay *t, struct tally_replay_record *r)
 {
-	if (!t->begun)
+	if (!t->begun) {
 		replay_begin(&t->replay, &t->walks, &t->pick);
-	if (t->begun && t->x.kind == REPLAY_BLOCK && fill_access(t, r))
+		t->begun = true;
+	} else if (t->x.kind == REPLAY_BLOCK && t->x.naccess &&
+		   fill_access(t, r)) {
 		return 1;
-	t->begun = true;
-	if (!replay_insn_next(&t->insn)) {
-		if (!replay_next(&t->replay, &t->x))
-			return 0;
-		t->access = 0;
-		if (t->x.kind == REPLAY_BLOCK) {
-			replay_insns(&t->insn, &t->x);
-			replay_insn_next(&t->insn);
-		}
 	}
+	if (!advance(t))
+		return 0;
 	if (t->x.kind == REPLAY_BLOCK)
 		fill_insn(t, r);
 	else
 		fill_other(t, r);
-	r->process = t->x.thread->process;
-	r->thread = t->x.thread->thread;
 	return 1;
 }
 

@@ -226,7 +226,7 @@ static void enter_block(struct accesses *x, const struct walk_step *s)
 		return;
 	if (is_strange(s))
 		x->at.valid = 0;
-	else if (s->by == BY_RETURN && x->gap)
+	else if (s->by == BY_RETURN && x->at.gap)
 		return_from_gap(x, s->depth);
 	if (s->told & WALK_TELLS_SP)
 		set(x, x->sp, s->sp);
@@ -242,7 +242,7 @@ static void run_block(struct accesses *x, const struct walk_step *s,
 		      uint64_t base)
 {
 	enter_block(x, s);
-	x->gap = false;
+	x->at.gap = false;
 	if (!s->plan->slice) {
 		x->at.valid = 0;
 		return;
@@ -271,7 +271,7 @@ void accesses_find(struct accesses *x, const struct walk_step *s,
 		x->lost = true;
 		break;
 	case WALK_GAP:
-		x->gap = true;
+		x->at.gap = true;
 		break;
 	}
 }

@@ -30,6 +30,7 @@ struct accesses_at {
 	buffer early;
 	size_t nearly; /* bytes that were taken */
 	size_t depth;  /* calls that were open then */
+	bool gap; /* what was told last here is one */
 };
 
 struct accesses {
@@ -39,7 +40,6 @@ struct accesses {
 	unsigned sp, pushed; /* the stack pointer; bytes that calls push */
 	VEC(uint64_t) frame; /* by depth: the stack pointer in the callee; 0:
 				not known */
-	bool gap;  /* what was told last is one */
 	bool lost; /* which value is next is not known */
 	VEC(struct replay_access) found; /* of the step */
 };

@@ -259,10 +259,10 @@ static bool tell(struct replay *r, struct replay_thread *t,
 		return asked;
 	case WALK_SIGNAL:
 		x->kind = REPLAY_SIGNAL;
-		return asked;
+		return asked && x->step.number;
 	case WALK_RESUME:
 		x->kind = REPLAY_RESUME;
-		return asked;
+		return asked && x->step.number;
 	case WALK_VFORK:
 		begin_child(r, t);
 		return false;

@@ -40,6 +40,14 @@ struct replay_border {
 	uint64_t address;
 };
 
+/* one access, of memory that is read, or is written, once */
+struct replay_data {
+	uint64_t address;
+	uint32_t size; /* bytes; MEM_SIZE_UNKNOWN */
+	uint8_t kind;  /* enum access_kind */
+	bool known;    /* the address is, and that it is just one */
+};
+
 struct replay_event {
 	uint8_t kind;
 	const struct trace_thread *thread;
@@ -143,6 +151,39 @@ static inline bool replay_insn_next(struct replay_insn *i)
 	if (i->length)
 		i->size = *i->length++;
 	i->next += i->size;
+	return true;
+}
+
+
+/*
+ * data: the accesses of each instruction in turn. To be asked for each
+ * instruction of the block (number: in the block), in order, until there are no
+ * more.
+ *
+ *	struct replay_accesses a = {.x = x};
+ *	while (replay_data_next(&a, number, &d))
+ */
+struct replay_accesses {
+	const struct replay_event *x;
+	size_t at;
+	uint64_t times; /* of that access, that were told */
+};
+static inline bool replay_data_next(struct replay_accesses *k, uint32_t insn,
+				    struct replay_data *d)
+{
+	const struct replay_access *a = k->x->access + k->at;
+
+	for (; k->at < k->x->naccess; k->at++, a++)
+		if (a->insn >= insn && a->times)
+			break;
+	if (k->at == k->x->naccess || a->insn != insn)
+		return false;
+	*d = (struct replay_data){a->address + k->times * a->size, a->size,
+				  a->kind, a->known};
+	if (++k->times == a->times) {
+		k->times = 0;
+		k->at++;
+	}
 	return true;
 }
 

@@ -29,6 +29,7 @@ struct walk_frame {
 
 /* what was interrupted, by a signal or by a call that no code of it makes */
 struct walk_pause {
+	uint32_t signal; /* by which; 0: not known */
 	uint64_t pc;
 	/* what is left of its way, and of the block where it is, if that is
 	   not told yet */
@@ -36,7 +37,8 @@ struct walk_pause {
 	uint32_t nway;
 	bool fresh;
 	uint32_t first, edge;
-	uint8_t by;
+	uint8_t by, told;
+	uint64_t sp, values;
 	uint32_t prefix; /* bits of a code that was half written */
 	uint8_t nprefix;
 	struct walk_step rest; /* of a block that was left by then */

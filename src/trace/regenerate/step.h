@@ -8,8 +8,9 @@ enum walk_kind {
 	WALK_BLOCK, /* instructions of one block ran */
 	WALK_GAP,   /* code ran that is not traced, from `address` on; 0: not
 		       known where */
-	WALK_SIGNAL, /* a handler of the signal `number` is about to run, that
-			arrived at `address`, as it ran */
+	WALK_SIGNAL, /* a handler of the signal `number` (0: something else
+			that is not known) is about to run, that arrived at
+			`address`, as it ran */
 	WALK_RESUME, /* it has returned */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
 	WALK_VFORK, /* what follows is of a process that was made in the memory

@@ -50,7 +50,9 @@ static bool is_entered(struct walk *w)
 	const struct trace_record *r = walk_record(w, RING_ENTRY, 1);
 	struct walk_frame f = {.site = w->at, .caller = w->caller}, gap = {0};
 	const struct walk_pause x = {.way = w->way, .nway = w->nway,
-				     .edge = w->edge, .by = w->by};
+				     .edge = w->edge, .by = w->by,
+				     .told = w->told, .sp = w->sp,
+				     .values = w->values};
 	struct replay_place p;
 	uint64_t sp;
 	bool root;
@@ -66,8 +68,10 @@ static bool is_entered(struct walk *w)
 		return true;
 	if (root)
 		gap.sp = stacks_caller(sp, p.plan->arrives[p.vertex]);
-	if (w->at.image)
+	if (w->at.image) {
+		walk_tell_interruption(w, 0, 0);
 		stacks_push_pause(&w->stacks, &f, &x);
+	}
 	stacks_push(&w->stacks, &gap);
 	w->caller = gap.sp;
 	/* the same record again says that it was entered again */

@@ -22,6 +22,10 @@ extern const char walk_cut_off[];
 void walk_tell(struct walk *w, const struct walk_step *s);
 /* a step that is no block, where control is */
 struct walk_step walk_other_step(const struct walk *w, enum walk_kind kind);
+/* by a signal, or (0) by what is not known, there; values that were written by
+   then belong to what is interrupted */
+void walk_tell_interruption(struct walk *w, uint32_t signal, uint64_t at);
+void walk_tell_resumption(struct walk *w, uint32_t signal);
 /* what a record says of the place that it leads to */
 void walk_note_told(struct walk *w, const struct trace_record *r);
 /* n instructions of the block where control is */

@@ -62,7 +62,9 @@ void walk_go_on(struct walk *w, const struct walk_frame *f)
 	w->first = x->first;
 	w->edge = x->edge;
 	w->by = x->by;
-	w->told = 0;
+	w->told = x->told;
+	w->sp = x->sp;
+	w->values = x->values;
 	w->way = x->way;
 	w->nway = x->nway;
 	w->prefix = x->prefix;
@@ -85,12 +87,14 @@ void walk_pop(struct walk *w)
 		return;
 	}
 	f = stacks_pop(&w->stacks);
-	if (f.pause)
+	if (f.pause) {
+		walk_tell_resumption(w, stacks_pause(&w->stacks, &f)->signal);
 		walk_go_on(w, &f);
-	else if (f.site.image)
+	} else if (f.site.image) {
 		come_back(w, &f);
-	else
+	} else {
 		walk_enter_gap(w, 0);
+	}
 }
 
 /* control has landed there: in the frame, which was popped, or in none */

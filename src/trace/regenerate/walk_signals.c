@@ -7,6 +7,7 @@ void walk_interrupt(struct walk *w, const struct trace_record *r,
 	struct walk_frame f = {.site = w->at, .caller = w->caller,
 			       .sp = walk_sp(r, 1)};
 	struct walk_pause x = {
+		.signal = (uint32_t)r->number,
 		.pc = r->word[0],
 		.way = w->way,
 		.nway = w->nway,
@@ -14,15 +15,14 @@ void walk_interrupt(struct walk *w, const struct trace_record *r,
 		.first = first,
 		.edge = w->edge,
 		.by = w->by,
+		.told = w->told,
+		.sp = w->sp,
+		.values = w->values,
 		.prefix = w->prefix,
 		.nprefix = w->nprefix,
 	};
-	struct walk_step s = walk_other_step(w, WALK_SIGNAL);
 
-	s.number = (uint32_t)r->number;
-	s.address = r->word[0];
-	s.values = w->stream.record_values;
-	walk_tell(w, &s);
+	walk_tell_interruption(w, (uint32_t)r->number, r->word[0]);
 	if (rest)
 		x.rest = *rest;
 	stream_pass(&w->stream);
@@ -82,7 +82,6 @@ bool walk_is_interrupted(struct walk *w)
 bool walk_resumes(struct walk *w)
 {
 	const struct trace_record *r = walk_record(w, RING_RESUME, 1);
-	struct walk_step told;
 	struct walk_frame f;
 	uint64_t pc;
 
@@ -97,8 +96,7 @@ bool walk_resumes(struct walk *w)
 		}
 		f = stacks_pop(&w->stacks);
 	} while (!f.pause);
-	told = walk_other_step(w, WALK_RESUME);
-	walk_tell(w, &told);
+	walk_tell_resumption(w, stacks_pause(&w->stacks, &f)->signal);
 	if (pc && pc != stacks_pause(&w->stacks, &f)->pc)
 		walk_begin_at(w, pc, 0);
 	else

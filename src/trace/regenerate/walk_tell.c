@@ -19,6 +19,24 @@ struct walk_step walk_other_step(const struct walk *w, enum walk_kind kind)
 				  .why = w->why};
 }
 
+void walk_tell_interruption(struct walk *w, uint32_t signal, uint64_t at)
+{
+	struct walk_step s = walk_other_step(w, WALK_SIGNAL);
+
+	s.number = signal;
+	s.address = at;
+	s.values = w->stream.record_values;
+	walk_tell(w, &s);
+}
+
+void walk_tell_resumption(struct walk *w, uint32_t signal)
+{
+	struct walk_step s = walk_other_step(w, WALK_RESUME);
+
+	s.number = signal;
+	walk_tell(w, &s);
+}
+
 void walk_note_told(struct walk *w, const struct trace_record *r)
 {
 	w->told = WALK_TELLS_VALUES;

@@ -52,13 +52,20 @@ def plugin_made(folder):
     return plugin
 
 
+def single_steps(emulator):
+    """The option's name: it has changed."""
+    new = "-one-insn-per-tb"
+    return new if new in run(emulator, "-h") else "-singlestep"
+
+
 def compared(isa, plugin, cpu, program, bounds, most, lines=None):
     """What compare-accesses says: complaints, and what it counted."""
     emulator = "qemu-" + isa
     log, log_in = os.pipe()
-    words = [emulator, "-cpu", cpu, "-singlestep", "-d", "cpu,nochain,plugin",
-             "-dfilter", "0x%x+0x%x" % (bounds[0], bounds[1] - bounds[0]),
-             "-D", "/dev/fd/%d" % log_in, "-plugin",
+    words = [emulator, "-cpu", cpu, single_steps(emulator), "-d",
+             "cpu,nochain,plugin", "-dfilter",
+             "0x%x+0x%x" % (bounds[0], bounds[1] - bounds[0]), "-D",
+             "/dev/fd/%d" % log_in, "-plugin",
              "%s,from=%d,to=%d,most=%d" % (plugin, *bounds, most), program]
     judge = subprocess.Popen([COMPARE, NAMES[isa]], stdin=log,
                              stdout=subprocess.PIPE, text=True)

@@ -4,8 +4,8 @@
  * The integer instructions that addresses are computed with are modelled
  * exactly: moves, extensions, lea, arithmetic, shifts, rotations by constants,
  * comparisons, conditional moves and setcc, the stack, jumps through registers
- * and memory. All others go through lift_other(), which says what decode() says:
- * which registers, flags and memory become unknown.
+ * and memory. All others go through lift_other(), which says what decode()
+ * says: which registers, flags and memory become unknown.
  *
  * A subtraction sets flags as the comparison of its operands does, and `and` as
  * a test; other arithmetic sets unknown flags. A near return is a load, an

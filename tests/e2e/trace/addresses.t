@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""
+trace/addresses: what `tally replay --as addresses` tells is what the program
+accessed, byte by byte: the traced program itself runs one step at a time while
+it is recorded, and its registers say where each instruction of the original
+accesses memory (tests/tools/step-accesses.c). Nothing of that is unknown. What
+other formats have is the same.
+"""
+import collections
+import concurrent.futures
+import glob
+import os
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/lib")
+import count_run
+from count_run import *
+
+tap = Tap()
+STEP = os.path.join(os.path.dirname(STEPS), "step-accesses")
+TRACE = "../trace/"
+
+
+def stepped(here, words, *flags):
+    """The trace, and its accesses as lines of each thread in order."""
+    trace = here + "/trace"
+    got = subprocess.run([STEP, here + "/ran", TALLY, "trace", "--addresses",
+                          *flags, "-o", trace, "--", *words],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    names = glob.glob(here + "/ran.*")
+    names.sort(key=lambda name: [int(n) for n in name.split(".")[-2:]])
+    lines = []
+    for name in names:
+        with open(name) as f:
+            lines += f.read().splitlines()
+    return trace, got, lines
+
+
+def replayed(trace, *flags):
+    return run(TALLY, "replay", *flags, trace).splitlines()
+
+
+def place(line):
+    return tuple(line.split("\t", 2)[:2])
+
+
+def compare(here, words, *flags, unknown=False):
+    """What is wrong, or None."""
+    trace, got, steps = stepped(here, words, *flags)
+    plain = subprocess.run(words, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if (got.returncode, got.stdout) != (plain.returncode, plain.stdout):
+        return "it did something else: %s" % got.stderr.decode()[:300]
+    told = [l for l in replayed(trace, "--as", "addresses") if l[0] != "#"]
+    # loads of jump tables that the rewritten code does not do are told: they
+    # are the original's
+    ran = set(map(place, steps))
+    told = [l for l in told if place(l) in ran]
+    if len(steps) < 1000:
+        return "it accessed memory %d times" % len(steps)
+    for i, (a, b) in enumerate(zip(steps, told)):
+        if a != b and not (unknown and b.split("\t")[3] == "?"):
+            return "access %d is %r, told as %r" % (i, a, b)
+    if len(steps) != len(told):
+        return "%d accesses, %d told" % (len(steps), len(told))
+    return None
+
+
+def program(name, source, *flags, cc="gcc", words=(), options=(), **how):
+    if not compiler(HOST, cc):
+        return "no %s" % cc
+    here = room(name)
+    exe = build(here, name, [source], *flags, cc=cc)
+    return compare(here, [exe, *words], *options, **how)
+
+
+def command(name, *words):
+    return compare(room(name), words)
+
+
+# --- formats
+
+def as_din(insns, data):
+    for line in data:
+        kind, address = line.split("\t")[2:4]
+        yield "%d %s" % ("rw".index(kind), address[2:])
+
+
+def count_kinds(lines):
+    return collections.Counter(l.split("\t")[2] for l in lines)
+
+
+def formats(name):
+    here = room(name)
+    exe = build(here, name, [TRACE + "accesses.c"], "-O2")
+    trace = here + "/trace"
+    run(TALLY, "trace", "--addresses", "-o", trace, "--", exe)
+    data = [l for l in replayed(trace, "--as", "addresses") if l[0] != "#"]
+    din = [l for l in replayed(trace, "--format", "din") if l[0] != "2"]
+    if din != list(as_din(None, data)):
+        return "din differs"
+    kinds = count_kinds(data)
+    lackey = collections.Counter(
+        l[1] for l in replayed(trace, "--format", "lackey") if l[0] == " ")
+    if (lackey["L"] + lackey["M"], lackey["S"] + lackey["M"]) != \
+            (kinds["r"], kinds["w"]):
+        return "lackey has %r, not %r" % (lackey, kinds)
+    binary = subprocess.run([TALLY, "replay", "--format", "drmemtrace", trace],
+                            stdout=subprocess.PIPE, check=True).stdout
+    entries = collections.Counter(t for t, _, _ in
+                                  struct.iter_unpack("<HHQ", binary))
+    if (entries[0], entries[1]) != (kinds["r"], kinds["w"]):
+        return "drmemtrace has %d and %d" % (entries[0], entries[1])
+    some = replayed(trace, "--as", "addresses", "--from", "5000", "--count",
+                    "400")
+    if not "\n".join(data).count("\n".join(l for l in some if l[0] != "#")):
+        return "a part differs"
+    return None
+
+
+def without(name):
+    """A trace has none unless it is asked for."""
+    here = room(name)
+    run(TALLY, "trace", "-o", here + "/trace", "--", "/bin/true")
+    got = subprocess.run([TALLY, "replay", "--as", "addresses",
+                          here + "/trace"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    if got.returncode != 3 or b"--addresses" not in got.stderr:
+        return "status %d, %r" % (got.returncode, got.stderr)
+    return None
+
+
+def judged(name, f, *args, **how):
+    """As tap.job() wants it."""
+    wrong = f(*args, **how)
+    if wrong and wrong.startswith("no "):
+        return wrong
+    return [(name, [wrong] if wrong else [])]
+
+
+def jobs():
+    source = TRACE + "accesses.c"
+
+    yield "accesses", program, "accesses", source, "-O2", {}
+    yield "plain", program, "plain", source, "-O0", {
+        "options": ["--encoding", "bits"]}
+    yield "clang", program, "clang", source, "-O3", {"cc": "clang"}
+    yield "wide", program, "wide", source, "-O3", "-march=x86-64-v3", {
+        "options": ["--encoding", "every-branch"]}
+    # until its variables of threads are there
+    yield "static", program, "static", source, "-O2", "-static", {
+        "unknown": True}
+    yield "no-pie", program, "no-pie", source, "-O2", "-no-pie", {}
+    yield "paths", program, "paths", TRACE + "paths.c", "-O2", {}
+    yield "list", command, "list", "ls", "/", {}
+    yield "shell", command, "shell", "sh", "-c", "echo $((3 * 4)); read x", {}
+    yield "formats", formats, "formats", {}
+    yield "without", without, "without", {}
+
+
+def main():
+    if HOST != "x86_64" or EMULATED:
+        tap.skip("accesses", "addresses of x86-64 alone")
+        tap.done()
+    count_run.use(HOST)
+    only = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(2) as pool:
+        begin(folder)
+        todo = [(name, pool.submit(judged, name, f, *args, **how))
+                for name, f, *args, how in jobs() if not only or name in only]
+        for name, future in todo:
+            tap.job(name, future)
+    tap.done()
+
+
+main()
