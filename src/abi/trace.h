@@ -90,12 +90,21 @@ enum ring_record {
 	   and the thread that made it goes on, both there */
 	RING_VFORK,
 	RING_AGAIN,
-	/* the thread begins there, after a system call of its creator */
+	/* the thread begins there, after a system call of its creator, with
+	   that stack pointer */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on
 	   if it does not */
 	RING_END,
+	/* enum ring_image: addresses mean something else from now on */
+	RING_IMAGE,
 	RING_KINDS,
+};
+
+enum ring_image {
+	RING_IMAGE_LOADED, /* images were, up to that time */
+	RING_IMAGE_GONE, /* this thread has unloaded one: what was added to
+			    addresses of its file */
 };
 
 enum ring_end {
@@ -140,10 +149,10 @@ struct trace_targets {
 	uint64_t at[1 << TARGET_BITS];
 };
 
-/* of an epoch, above all addresses */
-static inline uint64_t trace_key(uint64_t epoch)
+/* above all addresses */
+static inline uint64_t trace_key(uint32_t key)
 {
-	return epoch << 48;
+	return (uint64_t)key << 48;
 }
 
 static inline unsigned trace_index(uint64_t target)
@@ -166,6 +175,8 @@ struct chunk_trace {
 	/* the epoch, of this thread or those before it; and for how many more
 	   parts */
 	uint32_t epoch, left;
+	uint32_t key; /* what sites keep targets with (trace_key()) */
+	uint32_t loads; /* images that it knows of, as a number */
 	uint32_t reserved;
 	uint64_t values; /* offset of the first room for them, or 0 */
 	uint64_t base; /* by what the thread's variables are found, as told */

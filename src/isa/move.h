@@ -149,7 +149,8 @@ struct append_values {
 
 /*
  * A call of a routine that is told where a jump, call or return leads, right
- * before it, and `about`: an address, or a number if it is said so.
+ * before it, and `about`: an address; or a number if it is said so, to which is
+ * added what the instruction pops.
  */
 struct site_call {
 	const uint8_t *code; /* the instruction */

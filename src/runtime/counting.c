@@ -222,7 +222,7 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 	} else if (self == (result ? c->forker : c->forked)) {
 		fork_ends(c, result);
 		if (!result)
-			trace_arrives(c, arch_hook_back(g));
+			trace_arrives(c, g);
 	} else if (!c->confined && c->making && result) {
 		thread_began(c, result);
 	} else if (!c->confined && !result) {
@@ -230,6 +230,6 @@ void counting_after_call(struct arch_hook *g, const struct launch_env *h)
 		if (c->making)
 			thread_arrives(c);
 		if (c->traces && thread_is_new(c))
-			trace_arrives(c, arch_hook_back(g));
+			trace_arrives(c, g);
 	}
 }

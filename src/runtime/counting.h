@@ -228,6 +228,8 @@ struct counting {
 	_Bool traces; /* which traces are written by (trace.c) */
 	_Bool addresses; /* with values of registers */
 	uint64_t traced; /* threads that were, so far */
+	uint32_t loads;	 /* images that were loaded so far, for traces */
+	uint64_t loaded; /* when the last one was */
 	uintptr_t vforker; /* the thread that waits for a child that runs in
 			      its memory, or 0 */
 	struct running running; /* of the first thread */
@@ -425,8 +427,8 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 			 uint32_t block);
 /* this thread is about to end, or its process; it goes on there if not */
 void trace_ends(struct counting *c, enum ring_end how, uintptr_t at);
-/* this thread has just begun, there */
-void trace_arrives(struct counting *c, uintptr_t at);
+/* this thread has just begun, behind the hook */
+void trace_arrives(struct counting *c, const struct arch_hook *g);
 /* a signal arrives, and a handler is about to be called; what was interrupted
    goes on where nothing is half written */
 void trace_signal(struct counting *c, uint64_t signal, void *context);
@@ -443,6 +445,8 @@ void trace_forks(struct counting *c, uintptr_t at);
 void trace_vforks(struct counting *c, uintptr_t at);
 /* an image is there */
 void trace_image(struct counting *c, const struct counted_image *m);
+/* it is not there any more */
+void trace_image_gone(struct counting *c, const struct counted_image *m);
 
 /* --- uncounted.c */
 /* an object was loaded in which nothing is counted; the reason may be "" */

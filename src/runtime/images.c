@@ -157,6 +157,7 @@ void images_settled(struct counting *c)
 		else
 			threads_drop_image(c, i);
 		pairs_gone(c, i);
+		trace_image_gone(c, m);
 		m->state = IMAGE_GONE;
 	}
 	counting_unlock(c);

@@ -127,13 +127,21 @@ static uint32_t cpu(void)
 	return n;
 }
 
-/* where sites lead is forgotten */
+/* where sites lead is forgotten: that of another thread as well */
+static void forget_targets(uint64_t *page, struct chunk_trace *k)
+{
+	uint32_t key = __atomic_add_fetch(&k->key, 1, __ATOMIC_RELAXED);
+
+	page[TRACE_PAGE_KEY / sizeof *page] = trace_key(key);
+	for (unsigned i = 0; i < 1 << TARGET_BITS; i++)
+		k->targets.at[i] = 0;
+}
+
 static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
 {
 	k->left = RING_EPOCH;
-	*word(t, TRACE_PAGE_KEY) = trace_key(++k->epoch);
-	for (unsigned i = 0; i < 1 << TARGET_BITS; i++)
-		k->targets.at[i] = 0;
+	k->epoch++;
+	forget_targets(t->page, k);
 }
 
 /* what variables of the thread are found by, if it is wanted and the program's
@@ -263,8 +271,8 @@ static void flush(const struct tracer *t)
 
 /* --- records */
 
-static void record(const struct tracer *t, enum ring_record kind,
-		   uint64_t number, const uint64_t *payload, unsigned n)
+static void put_record(const struct tracer *t, enum ring_record kind,
+		       uint64_t number, const uint64_t *payload, unsigned n)
 {
 	const struct chunk_trace *k;
 	uint64_t *to;
@@ -285,6 +293,25 @@ static void record(const struct tracer *t, enum ring_record kind,
 	for (unsigned i = 0; i < n; i++)
 		to[2 + i] = payload[i];
 	put_down(t, to + 2 + n);
+}
+
+/* what addresses mean may have changed since the thread's last record */
+static void record_loads(const struct tracer *t)
+{
+	uint32_t loads = __atomic_load_n(&t->c->loads, __ATOMIC_ACQUIRE);
+	struct chunk_trace *k = ring_of(t);
+
+	if (!k || k->loads == loads)
+		return;
+	k->loads = loads;
+	put_record(t, RING_IMAGE, RING_IMAGE_LOADED, &t->c->loaded, 1);
+}
+
+static void record(const struct tracer *t, enum ring_record kind,
+		   uint64_t number, const uint64_t *payload, unsigned n)
+{
+	record_loads(t);
+	put_record(t, kind, number, payload, n);
 }
 
 /* an indirect jump or call leads there, for the first time as far as is known:
@@ -407,8 +434,10 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 		*word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
 		*word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
 	}
-	if (ring_of(&t))
+	if (ring_of(&t)) {
 		ring_of(&t)->left = 0;
+		ring_of(&t)->loads = c->loads;
+	}
 	open_part(&t);
 }
 
@@ -596,15 +625,15 @@ void trace_killed(struct counting *c, uint64_t signal, void *context)
 
 /* --- ends and beginnings */
 
-void trace_arrives(struct counting *c, uintptr_t at)
+void trace_arrives(struct counting *c, const struct arch_hook *g)
 {
-	uint64_t payload = at;
+	uint64_t payload[2] = {arch_hook_back(g), arch_hook_frame(g)};
 	struct tracer t;
 
 	if (!begin(&t, c))
 		return;
 	tell_base(&t);
-	record(&t, RING_BEGIN, 0, &payload, 1);
+	record(&t, RING_BEGIN, 0, payload, 2);
 	unblock_signals(&t);
 }
 
@@ -646,19 +675,64 @@ void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 
 /* --- images */
 
+/* a thread that finds its targets by page and ring writes out where it goes */
+static void forget_of(const struct running *x)
+{
+	struct chunk_trace *k;
+
+	if (!x->at)
+		return;
+	k = (void *)(uintptr_t)x->at[TRACE_PAGE_RING / sizeof *x->at];
+	if (k)
+		forget_targets(x->at, k);
+}
+
+/*
+ * An image was loaded, perhaps where another one was. Any thread that goes
+ * there writes a record from now on, and before that one of the image.
+ */
+static void tell_load(struct counting *c, uint64_t time)
+{
+	struct tracer t;
+
+	c->loaded = time;
+	__atomic_store_n(&c->loads, c->loads + 1, __ATOMIC_RELEASE);
+	forget_of(&c->running);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		forget_of(&((struct thread_block *)c->block.at)[b].running);
+	if (!begin(&t, c))
+		return;
+	record_loads(&t);
+	unblock_signals(&t);
+}
+
 void trace_image(struct counting *c, const struct counted_image *m)
 {
 	struct chunk_traced *k;
 	struct region r;
+	uint64_t time;
 
 	if (!c->traces || !c->number ||
 	    !live_profile_take(c, round_up(sizeof *k, c->page), &r))
 		return;
+	time = now();
 	k = (void *)r.at;
 	chunk_head(&k->chunk, r.offset, r.size, CHUNK_TRACED, c->number);
 	__builtin_memcpy(k->id, m->id, sizeof k->id);
 	k->base = m->base;
-	k->time = now();
+	k->time = time;
 	chunk_done(&k->chunk);
 	sys_unmap(r.at, r.size);
+	tell_load(c, time);
+}
+
+void trace_image_gone(struct counting *c, const struct counted_image *m)
+{
+	const uint64_t payload = m->base;
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return;
+	record(&t, RING_IMAGE, RING_IMAGE_GONE, &payload, 1);
+	unblock_signals(&t);
 }

@@ -219,7 +219,7 @@ def replay(images, file):
         elif line.startswith(b"# process "):
             w = line.split()
             process = numbers.setdefault(int(w[2]), len(numbers))
-            path = out[process, int(w[4])] = Path()
+            path = out.setdefault((process, int(w[4])), Path())
         else:
             path.said.append((path.n, line[2:-1].decode()))
     err = p.stderr.read().decode()
@@ -348,31 +348,46 @@ def counted(path, image):
             if p >> ADDRESS_BITS == image}
 
 
-def judge_counts(here, exe, args=(), encodings=ENCODINGS, env=STEADY):
-    """[(what, complaints)]: what a replay tells is as often as is counted."""
+def differ_counts(images, path, want, have):
+    """Complaints about {address: how often} of a file."""
+    bad = ["%#x: %d, counted %d" % (a, have[a], want[a])
+           for a in sorted(have.keys() & want.keys()) if have[a] != want[a]]
+    bad += ["%#x: %d, not counted" % (a, have[a])
+            for a in sorted(have.keys() - want.keys())]
+    return bad + ["%#x: counted %d" % (a, n) for a, n in sorted(want.items())
+                  if n and a not in have and
+                  images.traced(path, a) is not None]
+
+
+def judge_counts(here, exe, args=(), encodings=ENCODINGS, env=STEADY,
+                 libs=()):
+    """
+    [(what, complaints)]: what a replay tells, of the program's file and of
+    these libraries, is as often as is counted.
+    """
     got, text, err, profile = tally_count(here, exe, args, "count", **env)
-    want = told(profile).get(os.path.basename(exe), {})
-    out = []
+    want, out = told(profile), []
     for e in encodings:
         images = Images(here)
-        here_too = {a for a in want if images.traced(exe, a) is not None}
+        for f in exe, *libs:
+            images.of(f)
         *ran, err, file = trace(here, e, [exe, *args], env)
         bad = [] if ran == [got, text] else [str(ran), err]
         said = replay(images, file)
         os.remove(file)
-        have = collections.Counter()
+        n = 0
+        for f in exe, *libs:
+            have = collections.Counter()
+            for path in said.values():
+                have.update(counted(path, images.of(f)))
+            more = differ_counts(images, f, want.get(os.path.basename(f), {}),
+                                 have)
+            bad += ["%s %s" % (os.path.basename(f), x) for x in more]
+            bad += [] if have else ["nothing of %s" % f]
+            n += sum(have.values())
         for path in said.values():
-            have.update(counted(path, images.of(exe)))
             bad += path.bad
-        bad += ["%#x: %d, counted %d" % (a, have[a], want[a])
-                for a in sorted(have.keys() & want.keys())
-                if have[a] != want[a]]
-        bad += ["%#x: %d, not counted" % (a, have[a])
-                for a in sorted(have.keys() - want.keys())]
-        bad += ["%#x: counted %d" % (a, want[a]) for a in
-                sorted(here_too - have.keys()) if want[a]]
-        out.append(("%s, %d counts" % (e, sum(have.values())),
-                    bad if have else ["nothing"]))
+        out.append(("%s, %d counts" % (e, n), bad))
     return out
 
 

@@ -10,7 +10,7 @@ say (trace_run.py).
 Each seed is a program whose calls begin and end in all ways
 (call_programs.py), and a way to compile it (call_compare.py). Of these
 features those are left out with which traces are known not to be exact
-(NOT_YET, LANDS), but for --all. --own: libraries are not compared.
+(NOT_YET), but for --all. --own: libraries are not compared.
 """
 import argparse
 import os
@@ -25,11 +25,8 @@ import trace_run
 from call_compare import KINDS, Case
 from count_run import *
 
-# what replays do not follow yet: where handlers of signals interrupt, first
-# frames of threads and children, other stacks
-NOT_YET = set("thread signal altstack leave context switch fork spawn".split())
-# not in recursion: which of several frames of a procedure is landed in
-LANDS = {"jump", "throw"}
+# what replays do not follow yet: where handlers of signals interrupt
+NOT_YET = set("signal altstack leave".split())
 
 
 def features_of(seed, args):
@@ -37,8 +34,6 @@ def features_of(seed, args):
         set(call_programs.chosen(seed))
     if not args.all:
         has -= NOT_YET
-        if has & LANDS:
-            has -= {"recursion"}
     has -= set(args.without.split(","))
     return [f for f in call_programs.FEATURES if f in has]
 
@@ -51,7 +46,9 @@ def attempt(seed, args, folder):
     case.build()
     # the unwinder reads other tables with tally
     throws = "throw" in case.has
-    libs = not args.own and not throws
+    # and what libraries do while they wait is not the same each time
+    libs = not args.own and not throws and \
+        not case.has & {"thread", "signal", "spawn"}
     found = trace_run.judge(here, case.exe, (), args.encoding or
                             trace_run.ENCODINGS, libs,
                             twin=case.twins.get(case.exe), names=

@@ -63,6 +63,22 @@ enum map_kind {
 	MAP_KINDS,
 };
 
+/*
+ * Where the stack pointer is in a procedure, in words of 8 bytes: the caller's
+ * when it called, + before, rounded down to a multiple of 1 << align bytes, +
+ * words.
+ */
+struct map_height {
+	bool known;
+	uint8_t align; /* 0: it is not rounded, `before` is 0 */
+	int8_t before;
+	int16_t words;
+};
+
+enum { MAP_ALIGN_MOST = 15 };
+
+static const struct map_height map_no_height;
+
 struct map_edge {
 	uint32_t from, to; /* vertices of the procedure */
 	uint32_t counter;  /* MAP_NONE: none */
@@ -81,6 +97,10 @@ struct map_edge {
 	uint8_t ncode;
 	uint16_t code;
 	uint8_t writes; /* enum map_write bits */
+	/* and of one that leaves the procedure or arrives there: where the
+	   stack pointer is, at the last instruction of its block or where it
+	   arrives */
+	struct map_height height;
 };
 
 /* what an edge writes to a trace beside its code (trace/place/) */

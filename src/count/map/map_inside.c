@@ -244,23 +244,36 @@ static bool unpack_suits(const struct map_guess *g, const struct map_edge *d)
 	       to_exit == map_kind_leaves(d->kind);
 }
 
+static bool unpack_height(struct bytes *b, struct map_height *h)
+{
+	int64_t first = (int64_t)bytes_sleb(b), before = 0;
+
+	h->known = true;
+	h->align = first & MAP_ALIGN_MOST;
+	h->words = (int16_t)(first >> 4);
+	if (h->align)
+		before = (int64_t)bytes_sleb(b);
+	h->before = (int8_t)before;
+	return !b->bad && h->words == first >> 4 && h->before == before;
+}
+
 /* what it writes to a trace */
 static bool unpack_code(struct unpacker *k, struct map_edge *d)
 {
 	struct bytes *b = &k->part[PART_CODES];
 	uint64_t head, code = 0;
 
-	if (!unpack_number(b, MAP_WRITES_ALL << CODE_BITS | CODES_LONGEST,
-			   &head))
+	if (!unpack_number(b, CODE_HEIGHT | MAP_WRITES_ALL << CODE_BITS |
+				      CODES_LONGEST, &head))
 		return false;
 	d->ncode = head & ((1 << CODE_BITS) - 1);
-	d->writes = (uint8_t)(head >> CODE_BITS);
+	d->writes = (uint8_t)(head >> CODE_BITS & MAP_WRITES_ALL);
 	if (d->ncode > CODES_LONGEST ||
 	    (d->ncode &&
 	     !unpack_number(b, (UINT64_C(1) << d->ncode) - 1, &code)))
 		return false;
 	d->code = (uint16_t)code;
-	return true;
+	return !(head & CODE_HEIGHT) || unpack_height(b, &d->height);
 }
 
 /* the counter that the map has been given for it; false: it has another */

@@ -54,7 +54,9 @@
  *	            zigzag + 1; of MAP_CALL, MAP_OVER, MAP_TAIL, MAP_NORETURN:
  *	            enum map_callee, or the procedure's number above that
  *	codes       of each edge, if they write traces: bits of its code + 16
- *	            times enum map_write; the code, if it has bits
+ *	            times enum map_write, + CODE_HEIGHT if its height
+ *	            is known; the code, if it has bits; the height: align + 16 *
+ *	            words, signed, and `before`, signed, if it is aligned
  *	slices      of each procedure, if it writes traces: how many bytes,
  *	            and these
  *
@@ -145,7 +147,10 @@ enum {
 	EDGE_TO_TOLD = 1 << 7,
 };
 
-enum { CODE_BITS = 4 }; /* of a code's length */
+enum {
+	CODE_BITS = 4, /* of a code's length */
+	CODE_HEIGHT = (MAP_WRITES_ALL + 1) << CODE_BITS,
+};
 
 enum {
 	SITE_CALL = 1,

@@ -152,10 +152,20 @@ static void pack_code(struct packer *k, const struct map_edge *d)
 {
 	buffer *b = &k->part[PART_CODES];
 
+	bool height = (map_kind_leaves(d->kind) ||
+		       map_kind_arrives(d->kind)) &&
+		      d->height.known;
+
 	assert(d->ncode <= CODES_LONGEST && d->code >> d->ncode == 0);
-	buffer_uleb(b, d->ncode | (unsigned)d->writes << CODE_BITS);
+	buffer_uleb(b, d->ncode | (unsigned)d->writes << CODE_BITS |
+			       (height ? CODE_HEIGHT : 0));
 	if (d->ncode)
 		buffer_uleb(b, d->code);
+	if (height)
+		buffer_sleb(b, d->height.words * (MAP_ALIGN_MOST + 1) +
+				       d->height.align);
+	if (height && d->height.align)
+		buffer_sleb(b, d->height.before);
 }
 
 /* how the edge's begin is coded */

@@ -6,8 +6,8 @@
  *	flush	the thread's word of bits is full
  *	site	%r11: the site's word, of the first thread; 16(%rsp): where its
  *		jump, call or return leads
- *	frame	%r11: so far below its place at the jump the stack pointer was
- *		when the target was pushed; 16(%rsp): the target
+ *	frame	%r11: so far below its place behind the jump the stack pointer
+ *		was when the target was pushed; 16(%rsp): the target
  *	enter	%r11: the address of a procedure, at its entry
  *	arrive	%r11: that of a place within one; %r10: the stack pointer
  *	values	there is no room for values of registers; the zero flag says

@@ -12,13 +12,15 @@
 enum what {
 	IS_UNSEEN, /* no way there was looked at yet */
 	IS_STACK,  /* the stack pointer at the entry, and `off` */
+	IS_ALIGNED, /* the same with `before` for `off`, rounded down to a
+		       multiple of 1 << align, and `off` */
 	IS_RETURN, /* the return address of the procedure */
 	IS_OTHER,
 };
 
 struct content {
-	uint8_t what;
-	int64_t off;
+	uint8_t what, align;
+	int64_t off, before;
 };
 
 struct state {
@@ -37,11 +39,12 @@ struct flow {
 	bool *waits;
 };
 
-static const struct content other = {IS_OTHER, 0};
+static const struct content other = {.what = IS_OTHER};
 
 static bool same(struct content a, struct content b)
 {
-	return a.what == b.what && a.off == b.off;
+	return a.what == b.what && a.off == b.off && a.align == b.align &&
+	       a.before == b.before;
 }
 
 /* the block's number among those of the procedure */
@@ -93,7 +96,7 @@ static struct content load(const struct state *s, const struct uop *u)
 	struct content at = operand(s, u->a);
 
 	return u->size == 8 && at.what == IS_STACK && same(at, s->slot) ?
-		       (struct content){IS_RETURN, 0} : other;
+		       (struct content){.what = IS_RETURN} : other;
 }
 
 /* a = b + constant */
@@ -102,10 +105,28 @@ static struct content sum(const struct state *s, const struct uop *u)
 	struct content is = operand(s, u->a);
 	int64_t by = u->code == UOP_SUB ? -u->imm : u->imm;
 
-	if (u->width != 64 || u->b != UOP_IMM || is.what != IS_STACK)
+	if (u->width != 64 || u->b != UOP_IMM ||
+	    (is.what != IS_STACK && is.what != IS_ALIGNED))
 		return other;
 	is.off += by;
 	return is;
+}
+
+/* a = b & constant */
+static struct content aligned(const struct state *s, const struct uop *u)
+{
+	struct content is = operand(s, u->a);
+	uint64_t mask = (uint64_t)u->imm;
+
+	/* all ones, then some zeroes */
+	if (u->width != 64 || u->b != UOP_IMM || is.what != IS_STACK ||
+	    mask & 1 || ~mask & (~mask + 1))
+		return other;
+	return (struct content){
+		.what = IS_ALIGNED,
+		.align = (uint8_t)__builtin_ctzll(mask),
+		.before = is.off,
+	};
 }
 
 static void step(struct state *s, const struct uop *u)
@@ -127,6 +148,9 @@ static void step(struct state *s, const struct uop *u)
 	case UOP_ADD:
 	case UOP_SUB:
 		is = sum(s, u);
+		break;
+	case UOP_AND:
+		is = aligned(s, u);
 		break;
 	case UOP_LOAD:
 		is = load(s, u);
@@ -167,15 +191,26 @@ static void run_insn(const struct flow *x, struct state *s,
 
 /* --- blocks */
 
+static struct frame_sp sp_of(const struct flow *x, const struct state *s)
+{
+	struct content sp = s->reg[x->isa->sp];
+
+	return (struct frame_sp){
+		.known = sp.what == IS_STACK || sp.what == IS_ALIGNED,
+		.align = sp.align,
+		.before = sp.before,
+		.off = sp.off,
+	};
+}
+
 static void look_at_end(const struct flow *x, uint32_t b,
 			const struct state *s, const struct insn *in)
 {
 	struct frame_at *f = &x->f->at[number(x->f, b)];
 	struct content sp = s->reg[x->isa->sp];
 
-	f->known = sp.what == IS_STACK;
-	f->sp = sp.off;
-	f->returns = in->kind == INSN_RET && f->known && !f->sp &&
+	f->last = sp_of(x, s);
+	f->returns = in->kind == INSN_RET && sp.what == IS_STACK && !sp.off &&
 		     (x->isa->link ? in->reads & x->isa->link &&
 				     s->reg[__builtin_ctz(x->isa->link)].what ==
 					     IS_RETURN
@@ -260,13 +295,13 @@ static struct state at_entry(const struct flow *x)
 
 	for (unsigned r = 0; r < UOP_NREGS; r++)
 		s.reg[r] = other;
-	s.reg[x->isa->sp] = (struct content){IS_STACK, 0};
+	s.reg[x->isa->sp] = (struct content){.what = IS_STACK};
 	s.slot = other;
 	if (x->isa->link)
 		s.reg[__builtin_ctz(x->isa->link)] =
-			(struct content){IS_RETURN, 0};
+			(struct content){.what = IS_RETURN};
 	else
-		s.slot = (struct content){IS_STACK, 0};
+		s.slot = (struct content){.what = IS_STACK};
 	s.seen = true;
 	return s;
 }
@@ -307,6 +342,8 @@ void frames_find(struct frames *f, const struct cfg *c, uint32_t proc)
 		run_block(&x, b, &s);
 		leave(&x, b, &s);
 	}
+	for (uint32_t i = 0; i < f->n; i++)
+		f->at[i].first = sp_of(&x, &x.in[i]);
 	vec_free(&x.todo);
 	mem_free(x.in);
 	mem_free(x.waits);

@@ -14,10 +14,17 @@
 
 #include "cfg/cfg.h"
 
-/* where the stack pointer is before the last instruction of a block */
-struct frame_at {
-	int64_t sp;  /* less that at the entry */
+/* where the stack pointer is, by that at the entry: that + before, rounded down
+   to a multiple of 1 << align, + off */
+struct frame_sp {
 	bool known;
+	uint8_t align; /* 0: it is not rounded, `before' is 0 */
+	int64_t before, off;
+};
+
+struct frame_at {
+	struct frame_sp first; /* at the beginning of the block */
+	struct frame_sp last;  /* before its last instruction */
 	bool returns; /* that is a return, to the caller */
 };
 

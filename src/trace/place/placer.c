@@ -339,6 +339,54 @@ static void write_all(const struct traced_proc *k)
 			write_target(k, e);
 }
 
+/* words above the caller's stack pointer; false: not so many */
+static bool words_of(int64_t off, int64_t least, int64_t most,
+		     int64_t *words)
+{
+	*words = off / 8;
+	return off % 8 == 0 && *words >= least && *words <= most;
+}
+
+static struct map_height height(const struct cfg *c, const struct frame_sp *sp)
+{
+	/* of the stack pointer at the entry, above the caller's */
+	int64_t entry = c->isa->link ? 0 : -8, words, before = 0;
+
+	if (!sp->known || sp->align > MAP_ALIGN_MOST ||
+	    !words_of(sp->align ? sp->off : sp->off + entry, INT16_MIN,
+		      INT16_MAX, &words) ||
+	    (sp->align && !words_of(sp->before + entry, INT8_MIN, INT8_MAX,
+				    &before)))
+		return map_no_height;
+	return (struct map_height){
+		.known = true,
+		.align = sp->align,
+		.before = (int8_t)before,
+		.words = (int16_t)words,
+	};
+}
+
+/* see struct map_edge */
+static struct map_height height_of(const struct traced_proc *k,
+				   const struct map_edge *d)
+{
+	const struct map *m = &k->q->n->map;
+	const struct cfg *c = k->q->d->s->cfg;
+	bool leaves = d->to == map_exit(k->q->p);
+	uint32_t v = leaves ? d->from : d->to, b;
+	const struct map_block *x;
+
+	if (d->kind < MAP_CALL || v >= k->q->p->nblock)
+		return map_no_height;
+	x = &m->block.at[k->q->p->block + v];
+	b = cfg_block_at(c, x->start);
+	if (leaves ? x->start + x->size != block_end(&c->block.at[b]) :
+		     x->start != c->block.at[b].start)
+		return map_no_height;
+	return leaves ? height(c, &frames_at(&k->frames, b)->last) :
+			height(c, &frames_at(&k->frames, b)->first);
+}
+
 static void describe_edge(const struct traced_proc *k, uint32_t e)
 {
 	struct map_edge *d = edge_at(k, e);
@@ -347,6 +395,7 @@ static void describe_edge(const struct traced_proc *k, uint32_t e)
 	d->ncode = k->codes.length[e];
 	d->code = k->codes.bits[e];
 	d->writes = k->leaves[e].writes;
+	d->height = height_of(k, d);
 	if (d->ncode || d->writes)
 		d->writes |= is_before(k, e) ? MAP_WRITES_BEFORE : 0;
 	if (x.has) {

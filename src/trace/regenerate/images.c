@@ -1,7 +1,30 @@
 /* images: see images.h. */
 #include "trace/regenerate/images.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* the image has code there */
+static void include(struct replay_image *m, uint64_t start, uint64_t end)
+{
+	m->low = start < m->low ? start : m->low;
+	m->high = end > m->high ? end : m->high;
+}
+
+static void measure(struct replay_image *m)
+{
+	const struct map *k = &m->map;
+	size_t n = m->back.range.n;
+
+	m->low = UINT64_MAX;
+	for (size_t i = 0; i < k->in_place.n; i++)
+		include(m, k->in_place.at[i].start, k->in_place.at[i].end);
+	for (size_t i = 0; i < k->proc.n; i++)
+		include(m, k->proc.at[i].entry, k->proc.at[i].entry + 1);
+	if (n)
+		include(m, m->back.range.at[0].new,
+			m->back.range.at[n - 1].new);
+}
 
 static int open_image(struct replay_images *x, const struct trace_file *f,
 		      uint32_t i, struct err *e)
@@ -22,6 +45,7 @@ static int open_image(struct replay_images *x, const struct trace_file *f,
 				 err_set(e, ERR_INPUT, "%s: what the trace "
 					 "says of addresses is cut off",
 					 f->file.name) : 0;
+		measure(m);
 	}
 	return status;
 }
@@ -52,25 +76,36 @@ static void read_bases(struct replay_images *x, const struct trace_file *f)
 	}
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct replay_base *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
 /* a process that was forked has its images where its parent's were */
-static void inherit_bases(struct replay_images *x, const struct trace_file *f)
+static void read_forks(struct replay_images *x, const struct trace_file *f)
 {
 	char key[TRACE_BASE_TEXT];
 
 	for (size_t i = 0; i < f->process.n; i++) {
 		const struct trace_process *p = &f->process.at[i];
-		size_t n = x->base.n;
+		struct replay_fork k = {p->number, p->parent};
 
 		trace_forked_note(p->number, key);
-		for (size_t j = 0; trace_note(f, key) && j < n; j++) {
-			struct replay_base b = x->base.at[j];
-
-			if (b.process != p->parent)
-				continue;
-			b.process = p->number;
-			vec_push(&x->base, b);
-		}
+		if (p->parent < p->number && trace_note(f, key))
+			vec_push(&x->fork, k);
 	}
+}
+
+uint32_t images_parent(const struct replay_images *x, uint32_t process)
+{
+	for (size_t i = 0; i < x->fork.n; i++)
+		if (x->fork.at[i].process == process)
+			return x->fork.at[i].parent;
+	return 0;
 }
 
 int images_open(struct replay_images *x, const struct trace_file *f,
@@ -83,7 +118,8 @@ int images_open(struct replay_images *x, const struct trace_file *f,
 			return -1;
 		}
 	read_bases(x, f);
-	inherit_bases(x, f);
+	qsort(x->base.at, x->base.n, sizeof *x->base.at, by_time);
+	read_forks(x, f);
 	return 0;
 }
 
@@ -105,6 +141,7 @@ void images_close(struct replay_images *x)
 		close_image(x->image.at[i]);
 	vec_free(&x->image);
 	vec_free(&x->base);
+	vec_free(&x->fork);
 }
 
 struct proc_plan *image_plan(struct replay_image *m, uint32_t proc)
@@ -134,58 +171,4 @@ struct replay_place image_place_of(struct replay_image *m, uint64_t old)
 	x.vertex = b - m->map.proc.at[proc].block;
 	x.image = x.plan ? m : NULL;
 	return x;
-}
-
-struct replay_image *images_old(const struct replay_images *x,
-				uint32_t process, uint64_t address,
-				uint64_t *old)
-{
-	for (size_t i = x->base.n; i-- > 0;) {
-		const struct replay_base *b = &x->base.at[i];
-		struct place_back at;
-
-		if (b->process != process)
-			continue;
-		at = reverse_map_find(&b->image->back, address - b->base);
-		if (at.kind != RANGE_NONE) {
-			*old = at.old;
-			return b->image;
-		}
-	}
-	return NULL;
-}
-
-uint64_t images_base(const struct replay_images *x, uint32_t process,
-		     const struct replay_image *m)
-{
-	for (size_t i = x->base.n; i-- > 0;)
-		if (x->base.at[i].process == process &&
-		    x->base.at[i].image == m)
-			return x->base.at[i].base;
-	return 0;
-}
-
-struct replay_place images_place(const struct replay_images *x,
-				 uint32_t process, uint64_t address)
-{
-	struct replay_place p = {.address = address};
-	struct replay_image *m;
-	uint64_t old;
-
-	m = images_old(x, process, address, &old);
-	if (m) {
-		p = image_place_of(m, old);
-		return p;
-	}
-	for (size_t i = x->base.n; i-- > 0;) {
-		const struct replay_base *b = &x->base.at[i];
-
-		if (b->process != process)
-			continue;
-		p = image_place_of(b->image, address - b->base);
-		p.old = true;
-		if (p.image)
-			return p;
-	}
-	return (struct replay_place){.address = address, .old = true};
 }

@@ -17,6 +17,7 @@ struct replay_image {
 	struct reverse_map back;
 	struct proc_plan **plan; /* by procedure of the map, or NULL */
 	bool *planned;		 /* whether that was tried */
+	uint64_t low, high; /* where its code begins and ends, old and new */
 	buffer bytes;
 };
 
@@ -25,6 +26,7 @@ struct replay_place {
 	struct proc_plan *plan;
 	uint32_t vertex;
 	uint64_t address; /* of the original, or as it ran if not traced */
+	uint64_t base; /* what is added to addresses of the original */
 	bool old; /* it was given as an address of the original code */
 };
 
@@ -34,9 +36,15 @@ struct replay_base {
 	uint64_t base, time;
 };
 
+/* a process that was forked */
+struct replay_fork {
+	uint32_t process, parent;
+};
+
 struct replay_images {
 	VEC(struct replay_image *) image;
 	VEC(struct replay_base) base; /* by process, then time */
+	VEC(struct replay_fork) fork;
 };
 
 /* all that the trace has; -1 and *e: it is broken */
@@ -44,21 +52,14 @@ int images_open(struct replay_images *x, const struct trace_file *f,
 		struct err *e);
 void images_close(struct replay_images *x);
 
-/* the place of an address in a process: the first instruction of a block */
-struct replay_place images_place(const struct replay_images *x,
-				 uint32_t process, uint64_t address);
-/* the address in the original that stands for it; NULL: of no image */
-struct replay_image *images_old(const struct replay_images *x,
-				uint32_t process, uint64_t address,
-				uint64_t *old);
-/* the place of an address of the original */
+/* the process that has forked it; 0: it was not forked */
+uint32_t images_parent(const struct replay_images *x, uint32_t process);
+/* the place of an address of the original: the first instruction of a block.
+   Its base is left at 0 */
 struct replay_place image_place_of(struct replay_image *m, uint64_t old);
 /* is that an address in code that is traced? Stubs of the linker are not, in
    their new place either */
 bool image_traces(struct replay_image *m, uint64_t old);
-/* what is added to addresses of the original in a process */
-uint64_t images_base(const struct replay_images *x, uint32_t process,
-		     const struct replay_image *m);
 /* NULL: its path cannot be found */
 struct proc_plan *image_plan(struct replay_image *m, uint32_t proc);
 

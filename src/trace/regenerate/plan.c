@@ -19,6 +19,22 @@ static void copy_inside(struct proc_plan *k, const struct map *m,
 	map_inside_free(&x);
 }
 
+static void find_heights(struct proc_plan *k)
+{
+	k->arrives = ARENA_ARRAY(&k->arena, struct map_height, k->t.g.nv);
+	k->leaves = ARENA_ARRAY(&k->arena, struct map_height, k->t.g.nv);
+	for (uint32_t e = 0; e < k->p->nedge; e++) {
+		const struct map_edge *d = &k->edge[e];
+
+		if (d->kind == MAP_ENTRY && d->to != k->p->root)
+			continue; /* it need not be as at the entry */
+		if (d->kind >= MAP_BACK)
+			k->arrives[d->to] = d->height;
+		else if (d->kind >= MAP_CALL)
+			k->leaves[d->from] = d->height;
+	}
+}
+
 /* --- slices */
 
 /* the operations of a block of so many instructions; false: they are not
@@ -94,6 +110,7 @@ struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 	k->back = graph_nones(&k->arena, k->t.g.nv);
 	k->entry = graph_nones(&k->arena, k->t.g.nv);
 	k->choice = ARENA_ARRAY(&k->arena, struct choices, k->t.g.nv);
+	find_heights(k);
 	k->ran = ARENA_ARRAY(&k->arena, uint64_t, p->nedge + 1);
 	for (uint32_t e = 0; e < p->nedge; e++) {
 		const struct map_edge *d = &k->edge[e];
@@ -200,4 +217,16 @@ const struct choice *plan_choose(const struct choices *c, uint32_t bits,
 	return x->length <= left &&
 			       at >> (CODES_LONGEST - x->length) == x->code
 		       ? x : NULL;
+}
+
+uint32_t plan_landing(const struct proc_plan *k, uint32_t vertex)
+{
+	for (uint32_t e = 0; e < k->p->nedge; e++) {
+		const struct map_edge *d = &k->edge[e];
+
+		if (d->to == vertex &&
+		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
+			return e;
+	}
+	return MAP_NONE;
 }

@@ -48,6 +48,9 @@ struct proc_plan {
 	bool *on; /* by edge: it has a code */
 	uint32_t *back; /* by vertex: the edge by which what it calls comes
 			   back; MAP_NONE: none */
+	/* by vertex: struct map_edge's height of what arrives there, and of
+	   what leaves there */
+	struct map_height *arrives, *leaves;
 	uint32_t *entry; /* by vertex: the edge by which control comes in there
 			    by an address; MAP_NONE: none */
 	struct choices *choice; /* by vertex */
@@ -62,6 +65,8 @@ struct proc_plan {
 /* of a procedure of a map that was read; NULL: its edges are not known */
 struct proc_plan *plan_make(const struct map *m, uint32_t proc);
 void plan_free(struct proc_plan *p);
+/* the edge by which exceptions and longjmp() come to the vertex, or MAP_NONE */
+uint32_t plan_landing(const struct proc_plan *p, uint32_t vertex);
 /* plan_choices() where they are not known yet */
 const struct choices *plan_find_choices(struct proc_plan *p, uint32_t vertex);
 /* what may come at a vertex with more ways out, or a code on the only one;

@@ -45,12 +45,17 @@ void replay_begin(struct replay *r, struct walks *w,
 		  const struct replay_pick *pick)
 {
 	const struct trace_file *f = w->file;
+	bool child; /* is that asked for, whichever thread has made it? */
 
 	*r = (struct replay){.walks = w, .pick = *pick};
+	for (size_t i = 0; i < f->process.n; i++)
+		if (f->process.at[i].number > r->nprocess)
+			r->nprocess = f->process.at[i].number;
+	child = pick->process != REPLAY_ALL && pick->process > r->nprocess;
 	for (size_t i = 0; i < f->thread.n; i++) {
 		struct replay_thread *t;
 
-		if (!is_picked(pick, &f->thread.at[i]))
+		if (!is_picked(pick, &f->thread.at[i]) && !child)
 			continue;
 		t = NEW_ARRAY(struct replay_thread, 1);
 		t->is = &f->thread.at[i];
@@ -61,16 +66,11 @@ void replay_begin(struct replay *r, struct walks *w,
 
 static void begin_thread(struct replay *r, struct replay_thread *t)
 {
-	const struct replay_images *m = &r->walks->images;
-
 	if (t->begun)
 		return;
 	t->begun = true;
 	walk_begin(&t->walk, r->walks, t->is);
-	accesses_begin(&t->accesses, &t->walk.stream, m);
-	t->base = NEW_ARRAY(uint64_t, m->image.n + 1);
-	for (size_t i = 0; i < m->image.n; i++)
-		t->base[i] = images_base(m, t->is->process, m->image.at[i]);
+	accesses_begin(&t->accesses, &t->walk.stream, &r->walks->images);
 }
 
 static void end_thread(struct replay *r, struct replay_thread *t)
@@ -87,10 +87,12 @@ void replay_end(struct replay *r)
 {
 	for (size_t i = 0; i < r->thread.n; i++) {
 		end_thread(r, r->thread.at[i]);
-		mem_free(r->thread.at[i]->base);
 		mem_free(r->thread.at[i]);
 	}
 	vec_free(&r->thread);
+	for (size_t i = 0; i < r->child.n; i++)
+		mem_free(r->child.at[i]);
+	vec_free(&r->child);
 }
 
 static uint64_t time_of(const struct replay_thread *t)
@@ -161,9 +163,7 @@ static void take(struct replay *r, struct replay_thread *t,
 		look(r, t, s);
 	}
 	if (r->pick.accesses)
-		accesses_find(&t->accesses, s,
-			      s->kind == WALK_BLOCK ?
-				      t->base[s->image->number] : 0);
+		accesses_find(&t->accesses, s, s->base);
 }
 
 static uint64_t end_of(const struct replay_pick *p)
@@ -211,6 +211,32 @@ static void find_borders(struct replay *r, struct replay_thread *t,
 			t->next.image, replay_address(&t->next, t->next.first)};
 }
 
+/* --- processes in the memory of others */
+
+static const struct trace_thread *told_of(const struct replay_thread *t)
+{
+	return t->child ? t->child : t->is;
+}
+
+static void begin_child(struct replay *r, struct replay_thread *t)
+{
+	struct trace_thread *c = NEW_ARRAY(struct trace_thread, 1);
+
+	c->process = ++r->nprocess;
+	vec_push(&r->child, c);
+	t->child = c;
+	t->insns_before = t->insns;
+	t->insns = 0;
+	t->ran = false;
+}
+
+static void end_child(struct replay_thread *t)
+{
+	t->child = NULL;
+	t->insns = t->insns_before;
+	t->ran = false;
+}
+
 /* the thread's next event; false: it was not asked for */
 static bool tell(struct replay *r, struct replay_thread *t,
 		 struct replay_event *x)
@@ -219,11 +245,11 @@ static bool tell(struct replay *r, struct replay_thread *t,
 
 	take(r, t, &x->step);
 	x->number = t->insns;
-	x->thread = t->is;
+	x->thread = told_of(t);
 	switch (x->step.kind) {
 	case WALK_BLOCK:
 		x->kind = REPLAY_BLOCK;
-		x->base = t->base[x->step.image->number];
+		x->base = x->step.base;
 		x->access = t->accesses.found.at;
 		x->naccess = t->accesses.found.n;
 		return x->step.n && cut(r, t, x);
@@ -237,13 +263,27 @@ static bool tell(struct replay *r, struct replay_thread *t,
 	case WALK_RESUME:
 		x->kind = REPLAY_RESUME;
 		return asked && x->step.number;
+	case WALK_VFORK:
+		begin_child(r, t);
+		return false;
+	case WALK_AGAIN:
+		x->kind = REPLAY_END;
+		end_child(t);
+		return true;
 	case WALK_LOST:
 		x->kind = REPLAY_LOST;
 		t->ran = false;
 		return asked;
 	}
 	x->kind = REPLAY_END;
-	end_thread(r, t);
+	if (t->child) {
+		/* and then that of the thread itself */
+		end_child(t);
+		t->next = x->step;
+		t->looked = true;
+	} else {
+		end_thread(r, t);
+	}
 	return true;
 }
 
@@ -253,16 +293,15 @@ bool replay_next(struct replay *r, struct replay_event *x)
 
 	while ((t = choose(r))) {
 		begin_thread(r, t);
-		if (r->told != t) {
-			r->told = t;
+		if (r->told != told_of(t) && is_picked(&r->pick, told_of(t))) {
+			r->told = x->thread = told_of(t);
 			x->kind = REPLAY_THREAD;
-			x->thread = t->is;
 			x->number = t->insns;
 			return true;
 		}
-		if (t->insns >= end_of(&r->pick))
+		if (!t->child && t->insns >= end_of(&r->pick))
 			end_thread(r, t);
-		else if (tell(r, t, x))
+		else if (tell(r, t, x) && is_picked(&r->pick, x->thread))
 			return true;
 	}
 	return false;

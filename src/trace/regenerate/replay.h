@@ -66,6 +66,10 @@ struct replay_event {
 
 struct replay_thread {
 	const struct trace_thread *is;
+	/* the thread of a process in the memory of its own, which is told
+	   meanwhile; or NULL. And what of its own was told by then */
+	const struct trace_thread *child;
+	uint64_t insns_before;
 	struct walk walk;
 	struct accesses accesses;
 	bool begun, over;
@@ -75,7 +79,6 @@ struct replay_thread {
 	struct walk_step next; /* if `looked` for it */
 	bool looked;
 	size_t nchunk;	/* that it has come to */
-	uint64_t *base; /* of images, by number */
 };
 
 struct replay {
@@ -83,7 +86,11 @@ struct replay {
 	struct replay_pick pick;
 	VEC(struct replay_thread *) thread; /* that were asked for */
 	size_t at;			    /* the one that is told */
-	const struct replay_thread *told;
+	const struct trace_thread *told;
+	/* of processes that were made in the memory of others: the trace has no
+	   numbers of these, so that they get those behind all of them */
+	VEC(struct trace_thread *) child;
+	uint32_t nprocess;
 	uint64_t until; /* when another one is next */
 	uint32_t nchunk, chunks; /* that were read, and all */
 	struct progress *progress; /* or NULL */

@@ -81,6 +81,7 @@ void stream_end(struct stream *s)
 {
 	trace_chunk_free(&s->chunk);
 	vec_free(&s->value);
+	vec_free(&s->image);
 }
 
 static void begin_part(struct stream *s, const struct trace_record *r)
@@ -103,6 +104,23 @@ static const struct trace_record *read_number(struct stream *s,
 	return &s->record;
 }
 
+/* does it say what is no matter of where control is? That is kept */
+static bool take_aside(struct stream *s, const struct trace_record *r)
+{
+	struct stream_image m;
+
+	if (r->kind == RING_PART) {
+		begin_part(s, r);
+		return true;
+	}
+	if (r->kind == RING_IMAGE && r->nword) {
+		m.is = r->word[0];
+		m.gone = read_number(s, r)->number == RING_IMAGE_GONE;
+		vec_push(&s->image, m);
+	}
+	return r->kind == RING_IMAGE;
+}
+
 const struct trace_record *stream_find_record(struct stream *s)
 {
 	while (s->part) {
@@ -115,10 +133,9 @@ const struct trace_record *stream_find_record(struct stream *s)
 				end_parts(s);
 		} else if (r->at_bit > s->at) {
 			return NULL;
-		} else if (r->kind != RING_PART) {
+		} else if (!take_aside(s, r)) {
 			return read_number(s, r);
 		} else {
-			begin_part(s, r);
 			stream_pass(s);
 		}
 	}

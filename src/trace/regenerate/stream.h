@@ -7,6 +7,12 @@
 
 #include "trace/file/trace_file.h"
 
+/* images were loaded, up to a time; or the one with that base is gone */
+struct stream_image {
+	uint64_t is;
+	bool gone;
+};
+
 struct stream {
 	const struct trace_file *file;
 	const struct trace_thread *thread;
@@ -29,6 +35,8 @@ struct stream {
 	size_t value_at; /* the next one */
 	uint64_t value_first, part_value, record_values;
 	uint64_t thread_base; /* what its variables are found by, or 0 */
+	/* what the thread said of images since this was last cleared */
+	VEC(struct stream_image) image;
 	bool new_epoch; /* one has begun since this was last cleared */
 	uint64_t epoch;
 	bool broken; /* a chunk cannot be read: *e says why */

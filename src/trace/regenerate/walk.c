@@ -1,605 +1,10 @@
 /* walk: see walk.h. */
-#include "trace/regenerate/walk.h"
+#include "trace/regenerate/walk_int.h"
 
 #include <string.h>
 
-static const char cut_off[] = "lost: up to 64 branches";
-
 /* a program's trace says something sooner: each cycle of a graph does */
 enum { MOST_SILENT = 1 << 24 };
-
-/* --- what is told */
-
-/* the step that was held is next, and this one is held if it is a block */
-static void tell(struct walk *w, const struct walk_step *s)
-{
-	if (w->holds)
-		w->next[w->nnext++] = w->held;
-	w->held = *s;
-	w->holds = true;
-}
-
-/* n instructions of the block where control is */
-static inline struct walk_step block_step(const struct walk *w, uint32_t first,
-					  uint32_t n)
-{
-	return (struct walk_step){
-		.kind = WALK_BLOCK,
-		.by = w->by,
-		.image = w->at.image,
-		.plan = w->at.plan,
-		.vertex = w->at.vertex,
-		.edge = first ? MAP_NONE : w->edge,
-		.first = first,
-		.n = n,
-		.address = w->at.plan->block[w->at.vertex].start,
-		.depth = w->frame.n,
-		.told = w->told,
-		.sp = w->sp,
-		.values = w->values,
-	};
-}
-
-static struct walk_step other_step(const struct walk *w, enum walk_kind kind)
-{
-	return (struct walk_step){.kind = (uint8_t)kind, .edge = MAP_NONE,
-				  .address = w->at.address,
-				  .depth = w->frame.n, .why = w->why};
-}
-
-/* by a signal, or (0) by what is not known, there; values that were written by
-   then belong to what is interrupted */
-static void tell_interruption(struct walk *w, uint32_t signal, uint64_t at)
-{
-	struct walk_step s = other_step(w, WALK_SIGNAL);
-
-	s.number = signal;
-	s.address = at;
-	s.values = w->stream.record_values;
-	tell(w, &s);
-}
-
-static void tell_resumption(struct walk *w, uint32_t signal)
-{
-	struct walk_step s = other_step(w, WALK_RESUME);
-
-	s.number = signal;
-	tell(w, &s);
-}
-
-static void tell_block(struct walk *w, uint32_t first, uint32_t n)
-{
-	const struct walk_step s = block_step(w, first, n);
-
-	w->told = 0;
-	tell(w, &s);
-}
-
-/* what a record says of the place that it leads to */
-static void note_told(struct walk *w, const struct trace_record *r)
-{
-	w->told = WALK_TELLS_VALUES;
-	w->values = w->stream.record_values;
-	if (r->nword < 2 || (r->kind != RING_JUMP && r->kind != RING_ENTRY &&
-			     r->kind != RING_BEGIN))
-		return;
-	w->told |= WALK_TELLS_SP;
-	w->sp = r->word[1];
-}
-
-/* --- what is counted */
-
-static inline void count_edge(const struct walk *w, uint32_t e)
-{
-	if (!w->counts)
-		return;
-	w->at.plan->ran[e]++;
-	w->counts->left = true;
-}
-
-/* a frame ends at the place, where that many instructions of the block ran, or
-   (MAP_NONE) all */
-static void count_death(const struct walk *w, const struct replay_place *p,
-			uint32_t insn)
-{
-	struct walk_death x = {p->image, p->plan, p->vertex, insn};
-
-	if (!w->counts || !p->image || p->vertex >= p->plan->p->nblock)
-		return;
-	if (insn == MAP_NONE)
-		x.insn = p->plan->block[p->vertex].ninsn;
-	vec_push(&w->counts->death, x);
-}
-
-/* all frames but the first n have ended; what was interrupted does not go on */
-static void drop_frames(struct walk *w, size_t n)
-{
-	for (size_t i = n; w->counts && i < w->frame.n; i++) {
-		const struct walk_frame *f = &w->frame.at[i];
-
-		if (!f->interrupted || !f->site.image)
-			continue;
-		count_death(w, &f->site, f->fresh ? f->first : MAP_NONE);
-		w->counts->unsure |= f->rest.n;
-	}
-	w->frame.n = n;
-}
-
-/* --- places */
-
-/* of an address of the image, or as it ran (NULL) */
-static struct replay_place find_place(struct walk *w, struct replay_image *m,
-			       uint64_t address)
-{
-	size_t i = (address ^ address >> 12 ^ (uintptr_t)m >> 4) % WALK_PLACES;
-
-	if (!w->cache[i].known || w->cache[i].image != m ||
-	    w->cache[i].address != address) {
-		w->cache[i].known = true;
-		w->cache[i].image = m;
-		w->cache[i].address = address;
-		w->cache[i].place = m ? image_place_of(m, address)
-				      : images_place(w->images, w->process,
-						     address);
-	}
-	return w->cache[i].place;
-}
-
-static void lose(struct walk *w, const char *why)
-{
-	w->lost = true;
-	w->why = why;
-	w->at.image = NULL;
-	drop_frames(w, 0);
-	w->nway = 0;
-}
-
-static void finish(struct walk *w, const char *why)
-{
-	w->over = true;
-	w->why = why;
-}
-
-/* the edge by which exceptions and longjmp() come to the place */
-static uint32_t landing_edge(const struct replay_place *p)
-{
-	for (uint32_t e = 0; e < p->plan->p->nedge; e++) {
-		const struct map_edge *d = &p->plan->edge[e];
-
-		if (d->to == p->vertex &&
-		    (d->kind == MAP_PAD || d->kind == MAP_BACK))
-			return e;
-	}
-	return MAP_NONE;
-}
-
-/* control has come to where it is from outside of the procedure, by that edge
-   of the map, or nothing says which */
-static void count_arrival(const struct walk *w, uint32_t edge)
-{
-	const struct proc_plan *k = w->at.plan;
-
-	if (edge == MAP_NONE && w->by == BY_BEGIN)
-		edge = landing_edge(&w->at);
-	if (edge == MAP_NONE)
-		edge = k->entry[w->at.vertex];
-	if (edge == MAP_NONE)
-		edge = landing_edge(&w->at);
-	if (edge != MAP_NONE)
-		k->ran[edge]++;
-}
-
-/* control is there, by that edge or MAP_NONE */
-static void arrive(struct walk *w, const struct replay_place *p, uint32_t edge,
-		   enum walk_by by)
-{
-	w->at = *p;
-	w->edge = edge;
-	w->by = (uint8_t)by;
-	w->fresh = true;
-	w->first = 0;
-	w->lost = false;
-	w->nway = 0;
-	if (w->counts && (edge == MAP_NONE || by != BY_BRANCH))
-		count_arrival(w, edge);
-}
-
-static void enter_gap(struct walk *w, uint64_t address)
-{
-	w->at = (struct replay_place){.address = address};
-	w->gap = true;
-	w->nway = 0;
-}
-
-static void push(struct walk *w, struct walk_frame f)
-{
-	vec_push(&w->frame, f);
-}
-
-/* --- targets of indirect jumps */
-
-static void forget_targets(struct walk_targets *t)
-{
-	memset(t->by_index, 0, sizeof t->by_index);
-	if (t->key.n)
-		memset(t->key.at, 0, t->key.n * sizeof *t->key.at);
-	t->n = 0;
-}
-
-static uint64_t *slot_of(struct walk_targets *t, uint64_t key)
-{
-	size_t i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
-
-	for (;; i++) {
-		i &= t->key.n - 1;
-		if (!t->key.at[i] || t->key.at[i] == key)
-			break;
-	}
-	if (!t->key.at[i]) {
-		t->key.at[i] = key;
-		t->last.at[i] = 0;
-		t->n++;
-	}
-	return &t->last.at[i];
-}
-
-static void grow_targets(struct walk_targets *t)
-{
-	size_t n = t->key.n ? 2 * t->key.n : 1024;
-	struct walk_targets old = *t;
-
-	t->key.at = NEW_ARRAY(uint64_t, n);
-	t->last.at = NEW_ARRAY(uint64_t, n);
-	t->key.n = t->last.n = t->key.cap = t->last.cap = n;
-	t->n = 0;
-	for (size_t i = 0; i < old.key.n; i++)
-		if (old.key.at[i])
-			*slot_of(t, old.key.at[i]) = old.last.at[i];
-	mem_free(old.key.at);
-	mem_free(old.last.at);
-}
-
-/* the last target of the site on edge e of where the walk is */
-static uint64_t *site_target(struct walk *w, uint32_t e)
-{
-	struct walk_targets *t = &w->targets;
-
-	if (2 * t->n >= t->key.n)
-		grow_targets(t);
-	return slot_of(t, (uint64_t)(uintptr_t)&w->at.plan->edge[e]);
-}
-
-/* where an indirect jump or call leads; false: the stream does not say */
-static bool read_target(struct walk *w, uint32_t e, uint64_t *to)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	uint64_t *last;
-	uint32_t bits;
-
-	/* of an epoch that the stream has come to, perhaps just now */
-	if (w->stream.new_epoch)
-		forget_targets(&w->targets);
-	w->stream.new_epoch = false;
-	last = site_target(w, e);
-	if (r && r->kind == RING_TARGET && r->nword) {
-		*to = r->word[0];
-		w->targets.by_index[trace_index(*to)] = *to;
-		stream_pass(&w->stream);
-	} else if (r || !stream_read(&w->stream, 1, &bits)) {
-		return false;
-	} else if (!bits) {
-		*to = *last;
-	} else if (stream_read(&w->stream, TARGET_BITS, &bits)) {
-		*to = w->targets.by_index[bits];
-	} else {
-		return false;
-	}
-	*last = *to;
-	return *to;
-}
-
-/* --- ways out of procedures */
-
-/* an entry that says it was entered, though the walk knew that it would be */
-static void pass_entry(struct walk *w, const struct replay_place *p)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	struct replay_place is;
-
-	if (!r || r->kind != RING_ENTRY || !r->nword)
-		return;
-	is = find_place(w, NULL, r->word[0]);
-	if (is.image == p->image && is.plan == p->plan &&
-	    is.vertex == p->vertex)
-		stream_pass(&w->stream);
-}
-
-/* a jump had said that it leads here, but jumps of a handler have since said
-   otherwise */
-static void pass_late_entry(struct walk *w)
-{
-	if (w->at.old && (w->by == BY_CALL || w->by == BY_JUMP))
-		pass_entry(w, &w->at);
-}
-
-/* control goes there by a call or jump */
-static void go(struct walk *w, const struct replay_place *p, enum walk_by by)
-{
-	if (!p->image) {
-		enter_gap(w, p->address);
-		return;
-	}
-	arrive(w, p, MAP_NONE, by);
-	if (p->old)
-		pass_entry(w, p);
-}
-
-/* what the block has called comes back */
-static void come_back(struct walk *w, const struct replay_place *site)
-{
-	uint32_t e = site->plan->back[site->vertex];
-	struct replay_place p = *site;
-
-	if (e == MAP_NONE) {
-		lose(w, "a call returned that never does");
-		return;
-	}
-	p.vertex = site->plan->edge[e].to;
-	arrive(w, &p, e, BY_RETURN);
-	/* a call that is there for its return address leads to the original
-	   code with it */
-	pass_entry(w, &p);
-}
-
-/* what was interrupted goes on */
-static void go_on(struct walk *w, const struct walk_frame *f)
-{
-	w->at = f->site;
-	w->fresh = f->fresh;
-	w->first = f->first;
-	w->edge = f->edge;
-	w->by = f->by;
-	w->told = f->told;
-	w->sp = f->sp;
-	w->values = f->values;
-	w->way = f->way;
-	w->nway = f->nway;
-	w->prefix = f->prefix;
-	w->nprefix = f->nprefix;
-	w->gap = w->lost = false;
-	w->before = f->before;
-	if (f->rest.n)
-		tell(w, &f->rest);
-}
-
-/* the innermost frame is the kernel's, and the handler that it has called goes
-   back to what it interrupted; nothing says so */
-static bool resumes_silently(struct walk *w)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	const struct walk_frame *f = &w->frame.at[w->frame.n - 1];
-
-	return w->frame.n > 1 && !f->interrupted && !f->site.image &&
-	       f[-1].untold && !(r && r->kind == RING_RESUME);
-}
-
-/* the innermost frame goes on */
-static void pop(struct walk *w)
-{
-	struct walk_frame f;
-
-	if (!w->frame.n) {
-		lose(w, "a return to an unknown caller");
-		return;
-	}
-	w->frame.n -= resumes_silently(w);
-	f = w->frame.at[--w->frame.n];
-	if (f.interrupted) {
-		tell_resumption(w, f.signal);
-		go_on(w, &f);
-	} else if (f.site.image) {
-		come_back(w, &f.site);
-	} else {
-		enter_gap(w, 0);
-	}
-}
-
-/* does the frame go on at that place when its call returns? */
-static bool returns_to(const struct walk_frame *f, const struct replay_place *p)
-{
-	uint32_t e;
-
-	if (f->interrupted || f->site.plan != p->plan || !f->site.image)
-		return false;
-	e = f->site.plan->back[f->site.vertex];
-	return e != MAP_NONE && f->site.plan->edge[e].to == p->vertex;
-}
-
-/* control goes to a place in a frame that is not the innermost, perhaps */
-static void land(struct walk *w, uint64_t address)
-{
-	struct replay_place p = find_place(w, NULL, address);
-
-	if (!p.image) {
-		if (w->frame.n && !w->frame.at[w->frame.n - 1].site.image)
-			w->frame.n--;
-		enter_gap(w, address);
-		return;
-	}
-	if (w->frame.n && returns_to(&w->frame.at[w->frame.n - 1], &p)) {
-		pop(w);
-		return;
-	}
-	for (size_t i = w->frame.n; i-- > 0;)
-		if (w->frame.at[i].site.plan == p.plan &&
-		    !w->frame.at[i].interrupted) {
-			drop_frames(w, i);
-			break;
-		}
-	arrive(w, &p, landing_edge(&p), BY_JUMP);
-	if (p.old)
-		pass_entry(w, &p);
-}
-
-/* what the edge leads to, out of the procedure; false: nothing says so */
-static bool target_of(struct walk *w, uint32_t e, struct replay_place *p)
-{
-	const struct map_edge *d = &w->at.plan->edge[e];
-	const struct map_block *b = &w->at.plan->block[d->from];
-	uint64_t to;
-
-	if (d->writes & MAP_WRITES_TARGET) {
-		if (!read_target(w, e, &to))
-			return false;
-		*p = find_place(w, NULL, to);
-	} else if (d->writes & MAP_WRITES_GAP) {
-		*p = (struct replay_place){.address = d->callee};
-	} else {
-		*p = find_place(w, w->at.image,
-				d->callee ? d->callee : b->start + b->size);
-	}
-	return true;
-}
-
-/* the stream says nothing that fits */
-static void not_said(struct walk *w)
-{
-	if (stream_is_dry(&w->stream))
-		finish(w, cut_off);
-	else
-		lose(w, "the trace does not fit the program");
-}
-
-/* the stack pointer is told as it is at the jump: a return moves it */
-static void leave_by_frame(struct walk *w, bool returns)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	uint64_t to;
-
-	if (!r || r->kind != RING_JUMP || !r->nword) {
-		not_said(w);
-		return;
-	}
-	to = r->word[0];
-	stream_pass(&w->stream);
-	land(w, to);
-	note_told(w, r);
-	if (returns)
-		w->told &= (uint8_t)~WALK_TELLS_SP;
-}
-
-static void call(struct walk *w, uint32_t e)
-{
-	const struct map_edge *d = &w->at.plan->edge[e];
-	const uint8_t says = MAP_WRITES_TARGET | MAP_WRITES_GAP;
-	struct walk_frame f = {.site = w->at};
-	struct replay_place p;
-
-	/* a system call, or a trap */
-	if (!d->callee && !(d->writes & says)) {
-		if (w->at.plan->back[d->from] == MAP_NONE)
-			enter_gap(w, 0);
-		else
-			come_back(w, &f.site);
-		return;
-	}
-	if (!target_of(w, e, &p)) {
-		not_said(w);
-		return;
-	}
-	push(w, f);
-	go(w, &p, BY_CALL);
-}
-
-/* the edge from a hub to the vertex, or MAP_NONE */
-static uint32_t hub_edge(const struct proc_plan *p, uint32_t vertex)
-{
-	const struct graph *g = &p->t.g;
-
-	for (uint32_t i = g->in_first[vertex]; i < g->in_first[vertex + 1]; i++)
-		if (g->in[i] < p->p->nedge &&
-		    p->edge[g->in[i]].kind == MAP_FROM_HUB)
-			return g->in[i];
-	return MAP_NONE;
-}
-
-/* the jump that was counted as one away, by edge `away`, went by a hub */
-static void count_hub(const struct walk *w, uint32_t away, uint32_t from_hub)
-{
-	const struct proc_plan *k = w->at.plan;
-	const struct graph *g = &k->t.g;
-	uint32_t v = k->edge[away].from;
-
-	if (!w->counts)
-		return;
-	k->ran[from_hub]++;
-	for (uint32_t i = g->out_first[v]; i < g->out_first[v + 1]; i++)
-		if (k->edge[g->out[i]].to == k->edge[from_hub].from) {
-			k->ran[away]--;
-			k->ran[g->out[i]]++;
-			return;
-		}
-	if (k->entry[k->edge[from_hub].from] != MAP_NONE)
-		k->ran[k->entry[k->edge[from_hub].from]]++;
-}
-
-/*
- * A jump within the procedure, by an edge out of it. If it goes by the table of
- * a hub, though it is none of those that are known to, it writes what they do.
- */
-static void jump_within(struct walk *w, const struct replay_place *p,
-			uint32_t away)
-{
-	uint32_t e = p->old ? MAP_NONE : hub_edge(p->plan, p->vertex), bits;
-
-	if (e != MAP_NONE && p->plan->edge[e].ncode &&
-	    (!stream_read(&w->stream, p->plan->edge[e].ncode, &bits) ||
-	     bits != p->plan->edge[e].code)) {
-		not_said(w);
-		return;
-	}
-	arrive(w, p, e, BY_BRANCH);
-	if (e != MAP_NONE)
-		count_hub(w, away, e);
-	if (p->old)
-		pass_entry(w, p);
-}
-
-static void jump(struct walk *w, uint32_t e)
-{
-	struct replay_place p;
-
-	if (!target_of(w, e, &p))
-		not_said(w);
-	else if (p.image && p.plan == w->at.plan)
-		jump_within(w, &p, e);
-	else
-		go(w, &p, BY_JUMP);
-}
-
-static void go_along(struct walk *w, uint32_t e)
-{
-	const struct map_edge *d = &w->at.plan->edge[e];
-	const uint32_t *way = w->way;
-	uint32_t nway = w->nway;
-	struct replay_place p = w->at;
-
-	count_edge(w, e);
-	if (d->to < map_exit(w->at.plan->p)) {
-		p.vertex = d->to;
-		arrive(w, &p, e, BY_BRANCH);
-		w->way = way;
-		w->nway = nway;
-	} else if (d->writes & MAP_WRITES_FRAME) {
-		leave_by_frame(w, d->kind == MAP_RETURN);
-	} else if (d->kind == MAP_CALL || d->kind == MAP_NORETURN) {
-		call(w, e);
-	} else if (d->kind == MAP_RETURN) {
-		pop(w);
-	} else {
-		jump(w, e);
-	}
-}
 
 /* --- choices */
 
@@ -645,10 +50,10 @@ static bool has_returned(const struct walk *w, uint64_t sp)
 {
 	bool open = false;
 
-	for (size_t i = w->frame.n; i-- > 0;) {
-		const struct walk_frame *f = &w->frame.at[i];
+	for (size_t i = w->stacks.is.frame.n; i-- > 0;) {
+		const struct walk_frame *f = &w->stacks.is.frame.at[i];
 
-		if (f->interrupted)
+		if (f->pause)
 			return false;
 		if (!f->site.image)
 			return open && f->sp && f->sp <= sp;
@@ -657,203 +62,46 @@ static bool has_returned(const struct walk *w, uint64_t sp)
 	return false;
 }
 
-/* code that is not traced calls */
+/*
+ * Code that is not traced calls. If it comes to a place within a procedure that
+ * is open, it returns there or has caught an exception.
+ */
 static bool is_entered(struct walk *w)
 {
-	const struct trace_record *r = stream_record(&w->stream);
-	struct walk_frame f = {.site = w->at, .interrupted = true,
-			       .way = w->way, .nway = w->nway,
-			       .edge = w->edge, .by = w->by, .told = w->told,
-			       .sp = w->sp, .values = w->values};
+	const struct trace_record *r = walk_record(w, RING_ENTRY, 1);
+	struct walk_frame f = {.site = w->at, .caller = w->caller}, gap = {0};
+	const struct walk_pause x = {.way = w->way, .nway = w->nway,
+				     .edge = w->edge, .by = w->by,
+				     .told = w->told, .sp = w->sp,
+				     .values = w->values};
 	struct replay_place p;
+	uint64_t sp;
+	bool root;
 
-	if (!r || r->kind != RING_ENTRY || !r->nword)
+	if (!r)
 		return false;
-	p = find_place(w, NULL, r->word[0]);
+	p = walk_find(w, NULL, r->word[0]);
+	sp = walk_sp(r, 1);
 	stream_pass(&w->stream);
-	note_told(w, r);
-	if (w->counts && !w->at.image && w->told & WALK_TELLS_SP)
-		w->counts->missed |= has_returned(w, w->sp);
+	walk_note_told(w, r);
+	root = p.image && p.vertex == p.plan->p->root;
+	if (p.image && !root && walk_land_sure(w, &p, sp))
+		return true;
+	if (root)
+		gap.sp = stacks_caller(sp, p.plan->arrives[p.vertex]);
+	if (w->counts && !w->at.image)
+		w->counts->missed |= has_returned(w, gap.sp);
 	if (w->at.image) {
-		tell_interruption(w, 0, 0);
-		push(w, f);
+		walk_tell_interruption(w, 0, 0);
+		stacks_push_pause(&w->stacks, &f, &x);
 	}
-	push(w, (struct walk_frame){.sp = w->sp});
+	stacks_push(&w->stacks, &gap);
+	w->caller = gap.sp;
 	/* the same record again says that it was entered again */
 	if (p.image)
-		arrive(w, &p, MAP_NONE, BY_ENTRY);
+		walk_arrive(w, &p, MAP_NONE, BY_ENTRY);
 	else
-		enter_gap(w, p.address);
-	return true;
-}
-
-/* --- signals */
-
-/* control is at an address as it ran */
-static void begin(struct walk *w, uint64_t at)
-{
-	uint64_t old;
-	struct replay_image *m =
-		images_old(w->images, w->process, at, &old);
-	struct replay_place p = {0};
-
-	if (m)
-		p = find_place(w, m, old);
-	if (p.image)
-		arrive(w, &p, MAP_NONE, BY_BEGIN);
-	else
-		lose(w, "the thread begins in code that is not traced");
-}
-
-/* where in a block an address of the original is; its instructions if it is
-   nowhere there */
-static uint32_t insn_at(const struct replay_place *p, uint64_t old)
-{
-	const struct map *m = &p->image->map;
-	const struct map_block *b = &p->plan->block[p->vertex];
-	uint64_t at = b->start;
-	uint32_t i;
-
-	for (i = 0; i < b->ninsn && at != old; i++)
-		at += m->insn_size ? m->insn_size : m->length.at[b->length + i];
-	return i;
-}
-
-/* a signal arrives where control is, or had just been */
-static void interrupt(struct walk *w, const struct trace_record *r,
-		      const struct walk_step *rest, uint32_t first)
-{
-	struct walk_frame f = {
-		.site = w->at,
-		.interrupted = true,
-		.signal = (uint32_t)r->number,
-		.untold = r->nword > 2 && !r->word[2] ? (uint32_t)r->number : 0,
-		.pc = r->word[0],
-		.way = w->way,
-		.nway = w->nway,
-		.fresh = w->fresh,
-		.first = first,
-		.edge = w->edge,
-		.by = w->by,
-		.told = w->told,
-		.sp = w->sp,
-		.values = w->values,
-		.prefix = w->prefix,
-		.nprefix = w->nprefix,
-	};
-
-	if (rest)
-		f.rest = *rest;
-	else if (w->before.n)
-		f.before = w->before;
-	else if (w->holds)
-		f.before = w->held;
-	w->before.n = 0;
-	tell_interruption(w, (uint32_t)r->number, r->word[0]);
-	stream_pass(&w->stream);
-	push(w, f);
-	w->prefix = w->nprefix = 0;
-	w->at = (struct replay_place){0};
-	w->fresh = w->gap = false;
-	w->nway = 0;
-}
-
-/* is it in a handler of that signal, which may not say that it returns? */
-static bool is_handling(const struct walk *w, uint32_t number)
-{
-	for (size_t i = w->frame.n; i-- > 0;)
-		if (w->frame.at[i].interrupted)
-			return number && w->frame.at[i].untold == number;
-	return false;
-}
-
-/* is that address of the original the step's last instruction? */
-static bool ends_with(const struct walk_step *s, struct replay_image *m,
-		      uint64_t old)
-{
-	struct replay_place p = {.image = m, .vertex = s->vertex};
-
-	if (!s->n || s->kind != WALK_BLOCK || s->image != m)
-		return false;
-	p.plan = image_plan(m, (uint32_t)(s->plan->p - m->map.proc.at));
-	return insn_at(&p, old) == s->first + s->n - 1;
-}
-
-/*
- * Has a signal arrived in what was told last, in the block that is about to be
- * told, or in code that is not traced? Else it arrives later on.
- */
-static bool is_interrupted(struct walk *w)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	struct walk_step *h = &w->held, rest;
-	struct replay_image *m;
-	uint64_t old = 0;
-	uint32_t i;
-
-	if (!r || r->kind != RING_SIGNAL || r->nword < 2)
-		return false;
-	m = images_old(w->images, w->process, r->word[0], &old);
-	if (m && !image_traces(m, old))
-		m = NULL;
-	if (w->holds && m && ends_with(h, m, old) &&
-	    !(w->at.image == m && insn_at(&w->at, old) <
-				  w->at.plan->block[w->at.vertex].ninsn)) {
-		rest = *h;
-		rest.first += h->n - 1;
-		rest.n = 1;
-		h->n--;
-		w->holds = h->n;
-		interrupt(w, r, &rest, w->first);
-		return true;
-	}
-	/* as it left a block that was told before another signal */
-	if (m && w->fresh && ends_with(&w->before, m, old)) {
-		interrupt(w, r, NULL, w->first);
-		return true;
-	}
-	if (m && w->at.image && m != w->at.image)
-		return false;
-	if (m && w->at.image) {
-		i = insn_at(&w->at, old);
-		/* what was told of a block is not taken back */
-		if (i == w->at.plan->block[w->at.vertex].ninsn || i < w->first)
-			return false;
-		if (i > w->first)
-			tell_block(w, w->first, i - w->first);
-		interrupt(w, r, NULL, i);
-		return true;
-	}
-	/* a handler is not interrupted by its own signal, but returns first */
-	if (m || is_handling(w, (uint32_t)r->number))
-		return false;
-	interrupt(w, r, NULL, w->first);
-	return true;
-}
-
-/* a handler has returned */
-static bool resumes(struct walk *w)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-	struct walk_frame f;
-	uint64_t pc;
-
-	if (!r || r->kind != RING_RESUME || !r->nword)
-		return false;
-	pc = r->word[0];
-	stream_pass(&w->stream);
-	do {
-		if (!w->frame.n) {
-			lose(w, "a handler returns that is not known");
-			return true;
-		}
-		f = w->frame.at[--w->frame.n];
-	} while (!f.interrupted);
-	tell_resumption(w, f.signal);
-	if (pc && pc != f.pc)
-		begin(w, pc);
-	else
-		go_on(w, &f);
+		walk_enter_gap(w, p.address);
 	return true;
 }
 
@@ -867,11 +115,11 @@ static bool is_held_up(struct walk *w, const struct map_edge *d)
 
 	if (!(d->writes & (MAP_WRITES_TARGET | MAP_WRITES_FRAME)))
 		return false;
-	r = stream_record(&w->stream);
-	if (!r || r->kind != RING_SIGNAL || r->nword < 2)
+	r = walk_record(w, RING_SIGNAL, 2);
+	if (!r)
 		return false;
 	w->nway++;
-	interrupt(w, r, NULL, 0);
+	walk_interrupt(w, r, NULL, 0);
 	return true;
 }
 
@@ -881,7 +129,7 @@ static void follow(struct walk *w)
 	uint32_t e = w->way[--w->nway];
 
 	if (!is_held_up(w, &w->at.plan->edge[e]))
-		go_along(w, e);
+		walk_go_along(w, e);
 }
 
 /* the next edge from where control is */
@@ -892,9 +140,9 @@ static void step(struct walk *w)
 	const struct trace_record *r;
 	const struct choice *x;
 
-	pass_late_entry(w);
+	walk_pass_late_entry(w);
 	if (!n && !w->nway) {
-		lose(w, "a block that nothing leaves");
+		walk_lose(w, "a block that nothing leaves");
 		return;
 	}
 	if (!w->nway && n == 1 && !w->at.plan->on[g->out[g->out_first[v]]]) {
@@ -913,9 +161,9 @@ static void step(struct walk *w)
 		r = stream_record(&w->stream);
 		/* where it arrived is not known better than so */
 		if (r && r->kind == RING_SIGNAL && r->nword >= 2)
-			interrupt(w, r, NULL, 0);
+			walk_interrupt(w, r, NULL, 0);
 		else
-			not_said(w);
+			walk_not_said(w);
 		return;
 	}
 	w->way = x->way;
@@ -933,16 +181,20 @@ static void find_again(struct walk *w)
 
 	while (!(r = stream_record(&w->stream)))
 		if (!stream_read(&w->stream, 1, &bits)) {
-			finish(w, cut_off);
+			walk_finish(w, walk_cut_off);
 			return;
 		}
-	if (is_entered(w))
+	if (is_entered(w) || walk_is_again(w, walk_cut_off))
 		return;
+	if (r->kind == RING_VFORK) {
+		walk_keep_frames(w, r);
+		return;
+	}
 	stream_pass(&w->stream);
 	if (r->kind == RING_BEGIN && r->nword)
-		begin(w, r->word[0]);
+		walk_begin_at(w, r->word[0], walk_sp(r, 1));
 	else if (r->kind == RING_JUMP && r->nword)
-		land(w, r->word[0]);
+		walk_land(w, r->word[0], walk_sp(r, 1));
 }
 
 /* code that is not traced has called, or returned */
@@ -950,18 +202,19 @@ static void leave_gap(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
 
-	if (is_entered(w) || resumes(w) || is_interrupted(w))
+	if (is_entered(w) || walk_resumes(w) || walk_is_interrupted(w) ||
+	    walk_is_again(w, walk_cut_off))
 		return;
 	if (r && r->kind == RING_BEGIN && r->nword) {
-		begin(w, r->word[0]);
+		walk_begin_at(w, r->word[0], walk_sp(r, 1));
 		stream_pass(&w->stream);
 		return;
 	}
 	if (!r && stream_is_dry(&w->stream)) {
-		finish(w, "the end, in code that is not traced");
+		walk_finish(w, "the end, in code that is not traced");
 		return;
 	}
-	pop(w);
+	walk_pop(w);
 	/* gaps within gaps are one */
 	w->gap = false;
 }
@@ -980,7 +233,7 @@ static const char *end_of(const struct trace_record *r)
 	case RING_END_SIGNAL:
 		return "a signal ended the process";
 	}
-	return cut_off;
+	return walk_cut_off;
 }
 
 /* the block was told at whose end the thread has ended, if it has */
@@ -990,140 +243,80 @@ static void end_here(struct walk *w)
 	const char *why = end_of(r);
 
 	stream_pass(&w->stream);
-	r = stream_record(&w->stream);
-	if (r && r->kind == RING_AGAIN && r->nword) {
-		drop_frames(w, 0);
-		for (size_t i = 0; i < w->vfork.n; i++)
-			push(w, w->vfork.at[i]);
-		begin(w, r->word[0]);
-		stream_pass(&w->stream);
-		w->again = true;
-	}
+	w->again = walk_is_again(w, why);
 	if (stream_is_dry(&w->stream))
-		finish(w, why);
-}
-
-/* --- processes that are made */
-
-static void keep_frames(struct walk *w, const struct trace_record *r)
-{
-	uint32_t process = (uint32_t)r->number;
-	struct walk_fork k = {.process = process};
-
-	stream_pass(&w->stream);
-	if (r->kind == RING_VFORK) {
-		w->vfork.n = 0;
-		vec_append(&w->vfork, &w->frame);
-		return;
-	}
-	for (size_t i = 0; i < w->all->fork.n; i++)
-		if (w->all->fork.at[i].process == process)
-			return;
-	for (size_t i = 0; i < w->frame.n; i++)
-		vec_push(&k.frame, w->frame.at[i]);
-	vec_push(&w->all->fork, k);
-}
-
-static const struct walk_fork *find_fork(const struct walks *x,
-					 uint32_t process)
-{
-	for (size_t i = 0; i < x->fork.n; i++)
-		if (x->fork.at[i].process == process)
-			return &x->fork.at[i];
-	return NULL;
-}
-
-/* walks through its parent to where the process was made */
-static void look_for_fork(struct walks *x, const struct trace_process *p)
-{
-	for (size_t i = 0; i < x->file->thread.n; i++) {
-		const struct trace_thread *t = &x->file->thread.at[i];
-		struct walk_step s;
-		struct walk w;
-
-		if (t->process != p->parent)
-			continue;
-		walk_begin(&w, x, t);
-		do
-			walk_next(&w, &s);
-		while (s.kind != WALK_END && !find_fork(x, p->number));
-		walk_end(&w);
-	}
-}
-
-/* the first thread of a process that was forked has its parent's frames */
-static void inherit_frames(struct walk *w, const struct trace_thread *t)
-{
-	const struct trace_process *p = trace_process(w->all->file,
-						      t->process);
-	char key[TRACE_BASE_TEXT];
-	const struct walk_fork *k;
-
-	trace_forked_note(t->process, key);
-	if (t->thread || !p || p->parent >= p->number ||
-	    !trace_note(w->all->file, key))
-		return;
-	if (!find_fork(w->all, t->process))
-		look_for_fork(w->all, p);
-	k = find_fork(w->all, t->process);
-	for (size_t i = 0; k && i < k->frame.n; i++)
-		push(w, k->frame.at[i]);
+		walk_finish(w, why);
 }
 
 /* --- the iterator */
 
-/* the thread ends there, in a system call if that is where the block ends */
-static void count_end(struct walk *w, const struct replay_place *p,
-		      uint32_t insn)
+/* does the block where control is end with a system call? */
+static bool ends_with_call(const struct walk *w)
 {
-	const struct graph *g = &p->plan->t.g;
+	uint32_t e = w->at.plan->back[w->at.vertex], v = w->at.vertex;
 
-	if (!w->counts)
-		return;
-	w->counts->left = true;
-	if (insn == p->plan->block[p->vertex].ninsn &&
-	    graph_out_degree(g, p->vertex) == 1)
-		p->plan->ran[g->out[g->out_first[p->vertex]]]++;
-	else
-		count_death(w, p, insn);
+	if (e == MAP_NONE)
+		return false;
+	for_each_edge_out (f, &w->at.plan->t.g, v)
+		if (w->at.plan->edge[f].kind == MAP_CALL &&
+		    !w->at.plan->edge[f].callee &&
+		    !w->at.plan->edge[f].writes)
+			return true;
+	return false;
+}
+
+/*
+ * The thread has said that it makes a process, and where both begin: behind the
+ * system call, which then was the last block's, or at it. True: it is about to
+ * be made by the block that is told next.
+ */
+static bool makes_process(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+	uint32_t n = w->at.plan->block[w->at.vertex].ninsn, i = 0;
+	struct replay_image *m;
+	uint64_t old, base;
+
+	if (!r || (r->kind != RING_FORK && r->kind != RING_VFORK) || !r->nword)
+		return false;
+	m = walk_find_old(w, r->word[0], &old, &base);
+	if (m)
+		i = m == w->at.image ? walk_insn_at(&w->at, old) : n;
+	if (m && i == n - 1 && ends_with_call(w))
+		return true;
+	if (i < n)
+		walk_keep_frames(w, r);
+	return false;
 }
 
 /*
  * The thread has said that it ends, and the walk may have come there: then the
- * block is told as far as it ran. False: it has not. Or it has said that it
- * makes a process.
+ * block is told as far as it ran. False: it has not.
  */
 static bool tells_end(struct walk *w)
 {
-	const struct trace_record *r = stream_record(&w->stream);
+	const struct trace_record *r = walk_record(w, RING_END, 1);
 	const struct map_block *b = &w->at.plan->block[w->at.vertex];
 	struct replay_image *m;
 	struct replay_place at;
-	uint64_t old;
+	uint64_t old, base;
 	uint32_t i;
 
-	if (!r || (r->kind != RING_END && r->kind != RING_FORK &&
-		   r->kind != RING_VFORK) || !r->nword)
+	if (!r)
 		return false;
-	m = images_old(w->images, w->process, r->word[0], &old);
-	if (r->kind != RING_END) {
-		if (!m || (m == w->at.image &&
-			   insn_at(&w->at, old) < b->ninsn))
-			keep_frames(w, r);
-		return false;
-	}
+	m = walk_find_old(w, r->word[0], &old, &base);
 	if (r->number == RING_END_LOST || !m) {
 		end_here(w);
 		return true;
 	}
-	i = m == w->at.image ? insn_at(&w->at, old) : b->ninsn;
+	i = m == w->at.image ? walk_insn_at(&w->at, old) : b->ninsn;
 	if (i == b->ninsn)
 		return false;
 	/* a system call is made; what a signal ends is not */
 	if (r->number != RING_END_SIGNAL)
 		i++;
 	if (i > w->first)
-		tell_block(w, w->first, i - w->first);
+		walk_tell_block(w, w->first, i - w->first);
 	w->again = false;
 	at = w->at;
 	end_here(w);
@@ -1132,7 +325,7 @@ static bool tells_end(struct walk *w)
 		w->first = i;
 		w->fresh = true;
 	} else if (w->over || w->again) {
-		count_end(w, &at, i);
+		walk_count_end(w, &at, i);
 	}
 	return true;
 }
@@ -1140,35 +333,39 @@ static bool tells_end(struct walk *w)
 static void tell_place(struct walk *w)
 {
 	const struct map_block *b;
+	bool makes;
 
 	w->fresh = false;
 	if (w->at.vertex >= w->at.plan->p->nblock)
 		return; /* a hub: no code */
 	if (stream_is_dry(&w->stream)) {
-		finish(w, cut_off);
+		walk_finish(w, walk_cut_off);
 		return;
 	}
 	if (w->silent++ > MOST_SILENT) {
-		lose(w, "the trace does not fit the program");
+		walk_lose(w, "the trace does not fit the program");
 		return;
 	}
 	w->fresh = true;
-	pass_late_entry(w);
-	if (is_interrupted(w))
+	walk_pass_late_entry(w);
+	if (walk_is_interrupted(w) || walk_is_again(w, walk_cut_off))
 		return;
 	w->fresh = false;
+	makes = makes_process(w);
 	if (tells_end(w))
 		return;
 	b = &w->at.plan->block[w->at.vertex];
-	tell_block(w, w->first, b->ninsn - w->first);
+	walk_tell_block(w, w->first, b->ninsn - w->first);
 	w->before.n = 0;
+	if (makes)
+		walk_keep_frames(w, stream_record(&w->stream));
 }
 
 static void tell_lost(struct walk *w)
 {
-	const struct walk_step s = other_step(w, WALK_LOST);
+	const struct walk_step s = walk_other_step(w, WALK_LOST);
 
-	tell(w, &s);
+	walk_tell(w, &s);
 }
 
 /* one step on, which may tell something */
@@ -1178,11 +375,11 @@ static void step_on(struct walk *w)
 	struct walk_step s;
 
 	if (w->gap) {
-		if (is_interrupted(w))
+		if (walk_is_interrupted(w))
 			return;
 		w->gap = false;
-		s = other_step(w, WALK_GAP);
-		tell(w, &s);
+		s = walk_other_step(w, WALK_GAP);
+		walk_tell(w, &s);
 		return;
 	}
 	if (w->fresh) {
@@ -1211,9 +408,9 @@ static void advance(struct walk *w)
 	if (!w->counts || (!w->over && w->lost == was_lost))
 		return;
 	if (at.image && !w->counts->left && (w->over || w->lost))
-		count_death(w, &at, insn);
+		walk_count_death(w, &at, insn);
 	if (w->over)
-		drop_frames(w, 0);
+		stacks_clear(&w->stacks);
 }
 
 /* --- what is most often so */
@@ -1265,7 +462,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 			return false;
 		d = &w->at.plan->edge[e];
 		if (d->to < map_exit(w->at.plan->p)) {
-			count_edge(w, e);
+			walk_count_edge(w, e);
 			w->at.vertex = d->to;
 			w->edge = e;
 			w->by = BY_BRANCH;
@@ -1274,7 +471,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 		} else if (is_held_up(w, d)) {
 			return false;
 		} else {
-			go_along(w, e);
+			walk_go_along(w, e);
 		}
 	} while (!w->fresh && !w->lost);
 	if (w->lost)
@@ -1285,7 +482,7 @@ static bool stride(struct walk *w, struct walk_step *s)
 		return false;
 	w->fresh = false;
 	*s = w->held;
-	w->held = block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
+	w->held = walk_block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
 	w->told = 0;
 	return true;
 }
@@ -1302,7 +499,7 @@ void walk_next(struct walk *w, struct walk_step *s)
 			w->holds = false;
 		} else {
 			w->at.address = 0;
-			w->next[w->nnext++] = other_step(w, WALK_END);
+			w->next[w->nnext++] = walk_other_step(w, WALK_END);
 		}
 	}
 	*s = w->next[0];
@@ -1310,37 +507,12 @@ void walk_next(struct walk *w, struct walk_step *s)
 	memmove(w->next, w->next + 1, w->nnext * sizeof *w->next);
 }
 
-int walks_open(struct walks *x, const struct trace_file *f, struct err *e)
-{
-	*x = (struct walks){.file = f};
-	return images_open(&x->images, f, e);
-}
-
-void walks_close(struct walks *x)
-{
-	for (size_t i = 0; i < x->fork.n; i++)
-		vec_free(&x->fork.at[i].frame);
-	vec_free(&x->fork);
-	images_close(&x->images);
-}
-
-void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
-{
-	*w = (struct walk){.all = x, .images = &x->images,
-			   .process = t->process};
-	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
-	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
-	stream_begin(&w->stream, x->file, t);
-	w->gap = true;
-	inherit_frames(w, t);
-}
-
 void walk_end(struct walk *w)
 {
 	stream_end(&w->stream);
-	vec_free(&w->frame);
-	vec_free(&w->vfork);
-	vec_free(&w->targets.key);
-	vec_free(&w->targets.last);
+	mappings_end(&w->mappings);
+	stacks_free(&w->stacks);
+	stacks_free(&w->vfork);
+	targets_free(&w->targets);
 	mem_free(w->cache);
 }

@@ -9,95 +9,20 @@
 #ifndef TRACE_REGENERATE_WALK_H
 #define TRACE_REGENERATE_WALK_H
 
-#include "abi/trace.h"
-#include "trace/regenerate/images.h"
-#include "trace/regenerate/stream.h"
-
-enum walk_kind {
-	WALK_BLOCK, /* instructions of one block ran */
-	WALK_GAP,   /* code ran that is not traced, from `address` on; 0: not
-		       known where */
-	WALK_SIGNAL, /* a handler of the signal `number` (0: something else
-			that is not known) is about to run, that arrived at
-			`address`, as it ran */
-	WALK_RESUME, /* it has returned */
-	WALK_LOST,  /* where the thread went is not known up to the next step */
-	WALK_END,   /* there is no more */
-};
-
-/* how the walk came to a place */
-enum walk_by {
-	BY_BRANCH, /* an edge of the procedure */
-	BY_CALL,
-	BY_RETURN, /* of what was called */
-	BY_JUMP,   /* to another procedure, or out of a gap by a return */
-	BY_ENTRY,  /* code that is not traced has called */
-	BY_BEGIN,  /* of the thread, or after it was lost */
-};
-
-/* what the trace says of the place where a step begins */
-enum walk_tells {
-	WALK_TELLS_SP = 1,     /* the stack pointer */
-	WALK_TELLS_VALUES = 2, /* how many values of registers were written */
-};
-
-struct walk_step {
-	uint8_t kind, by;
-	uint8_t told; /* enum walk_tells bits */
-	uint64_t sp, values;
-	uint32_t number; /* of a signal */
-	struct replay_image *image;
-	const struct proc_plan *plan;
-	uint32_t vertex;
-	uint32_t edge;	  /* of the map by which it was reached, or MAP_NONE */
-	uint32_t first, n; /* instructions of the block: it may be told in
-			      parts, where a handler came in between */
-	uint64_t address; /* where it begins, in the original; of a gap as it
-			     ran */
-	size_t depth;	  /* calls that are open */
-	const char *why;  /* it is lost, or the end */
-};
-
-struct walk_frame {
-	struct replay_place site; /* the block that called; image NULL: code
-				     that is not traced */
-	/* it did not call, but was interrupted, there; what is left of its
-	   way, and of the block where it is, if that is not told yet */
-	bool interrupted;
-	uint32_t signal; /* by which; 0: not known */
-	/* by that signal, whose handler may not say that it returns; or 0 */
-	uint32_t untold;
-	uint64_t pc;
-	const uint32_t *way;
-	uint32_t nway;
-	bool fresh;
-	uint32_t first, edge;
-	uint8_t by, told;
-	uint64_t sp, values; /* sp of code that is not traced: with what it
-				called */
-	uint32_t prefix; /* bits of a code that was half written */
-	uint8_t nprefix;
-	struct walk_step rest; /* of a block that was left by then */
-	struct walk_step before; /* as the walk's */
-};
-
-/* where indirect jumps led, as the thread that wrote them knew it */
-struct walk_targets {
-	uint64_t by_index[1 << TARGET_BITS];
-	VEC(uint64_t) key, last; /* by site: a hash table, its size a power of
-				    two; key 0: none */
-	size_t n;
-};
+#include "trace/regenerate/mappings.h"
+#include "trace/regenerate/stacks.h"
+#include "trace/regenerate/targets.h"
 
 enum {
 	WALK_PLACES = 4096,
 	WALK_NEXT = 4, /* steps that are told at once, at most */
 };
 
-/* the calls that were open when a process was made */
+/* the calls that were open when a process was made, and where images were */
 struct walk_fork {
 	uint32_t process;
-	VEC(struct walk_frame) frame;
+	struct stacks stacks;
+	struct mappings mappings;
 };
 
 /* what walks through threads of one trace know of each other */
@@ -112,11 +37,13 @@ void walks_close(struct walks *x);
 
 struct walk {
 	struct walks *all;
-	const struct replay_images *images;
-	uint32_t process;
 	struct stream stream;
-	VEC(struct walk_frame) frame; /* the innermost is last */
+	struct mappings mappings;
+	uint32_t mapped; /* how often addresses have changed their places */
+	struct stacks stacks;
 	struct replay_place at; /* image NULL: in a gap, or lost */
+	uint64_t caller; /* the stack pointer of what called the procedure where
+			    control is; 0: not known */
 	uint32_t edge;
 	uint8_t by;
 	uint32_t silent; /* blocks since a code was read */
@@ -129,8 +56,11 @@ struct walk {
 	/* not n 0: what was told last of what goes on now, before a handler
 	   interrupted it; nothing was since */
 	struct walk_step before;
-	/* the calls that were open when a process was made in this memory */
-	VEC(struct walk_frame) vfork;
+	/* control is in a process that was made in this memory, and what it was
+	   in then, with the calls that were open */
+	bool vforked;
+	struct stacks vfork;
+	uint64_t vfork_caller;
 	uint8_t told; /* of the place, as in a step */
 	uint64_t sp, values;
 	struct walk_step next[WALK_NEXT]; /* to be given */
@@ -142,13 +72,13 @@ struct walk {
 	const char *why;
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;
-	struct walk_targets targets;
+	struct targets targets;
 	struct walk_counts *counts; /* NULL: it does not count */
 	/* addresses that were looked up, by a hash of them */
 	struct {
 		const struct replay_image *image; /* NULL: as it ran */
 		uint64_t address;
-		bool known;
+		uint32_t known; /* walk.mapped then, or 0 */
 		struct replay_place place;
 	} *cache;
 };

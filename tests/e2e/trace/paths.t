@@ -8,8 +8,7 @@ make, and random ones; and of longer ones it is as often as `tally count` says.
     paths.t [MACHINE].. [NAME]..
 
 What is not exact yet is in tests/sweep/traces.sh alone: what handlers of
-signals interrupt, the first frames of threads and children, other stacks,
-landing in one of several frames of a procedure.
+signals interrupt.
 """
 import functools
 import sys
@@ -25,6 +24,7 @@ tap = Tap()
 TRACE = "../trace/"
 PATHS, THROWS = [TRACE + "paths.c"], [TRACE + "throws.cc"]
 INTERRUPTS = [TRACE + "interrupts.c"]
+STACKS = [TRACE + "stacks.c", TRACE + "stacks-x86_64.S"]
 LAZY = {"MALLOC_TRIM_THRESHOLD_": "10000000"}
 ONE = [["witness"], ["bits"], ["every-branch"]]
 HARDENED = "%hardened"
@@ -45,6 +45,11 @@ def program(name, sources, *flags, cc="gcc", args=(), **how):
     return trace_run.judge(here, exe, args, **how)
 
 
+def native(*args, **how):
+    """Of which there is a part in assembler."""
+    return program(*args, **how) if count_run.ISA == "x86_64" else []
+
+
 def counts(name, sources, *flags, **how):
     here = room(name)
     return trace_run.judge_counts(here, built(here, name, sources, *flags),
@@ -60,13 +65,25 @@ def interrupted(name, sources, *flags, cc="gcc", every, **how):
     return trace_run.judge_interrupts(here, exe, every, **how)
 
 
+def plugins(word):
+    """Libraries that are loaded where others have been."""
+    here = room("plugins-" + word)
+    libs = [build(here, "way-%d.so" % i, [TRACE + "plugin.c"], "-O2",
+                  "-shared", "-fPIC", "-DWAY=%d" % i) for i in range(2)]
+    exe = build(here, "plugins", [TRACE + "plugins.c"], "-O2")
+    return trace_run.judge_counts(here, exe, [word, *libs], libs=libs,
+                                  encodings=["witness", "bits"])
+
+
 def random_program(seed, kind, features, encodings):
     here = room("seed-%d" % seed)
     case = Case(here, seed, kind, features.split(), 300, 60)
     if not compiler(count_run.ISA, case.cc):
         return "no %s" % case.cc
     case.build()
-    return trace_run.judge(here, case.exe, (), encodings, True,
+    # what libraries do while they wait is not the same each time
+    libs = not case.has & {"thread", "signal", "spawn"}
+    return trace_run.judge(here, case.exe, (), encodings, libs,
                            twin=case.twins.get(case.exe))
 
 
@@ -91,15 +108,24 @@ def ways():
         "encodings": ["witness"]}
     yield "counts", counts, "counts", ["flow.c"], "-O2", {
         "encodings": ["witness"]}
+    yield "plugins", plugins, "plain", {}
+    yield "plugins-thread", plugins, "thread", {}
+    for i, word in enumerate(("push_ret", "by_jump", "by_frame", "context")):
+        yield "stacks-" + word, native, "stacks-" + word, STACKS, "-O2", {
+            "args": [word], "libs": True, "encodings": ONE[i % 3]}
+    yield "landings", program, "landings", [TRACE + "landings.c"], "-O1", {
+        "libs": True, "encodings": ["witness"]}
     for i, (seed, kind, features) in enumerate((
+            (3, 3, "recursion jump deep"), (5, 1, "recursion throw"),
+            (8, 2, "recursion context alloca"), (7, 8, "recursion switch"),
+            (2, 1, "recursion thread"), (4, 8, "recursion spawn"),
+            (6, 1, "recursion fork context"), (9, 1, "recursion signal leave"),
             (25, 1, "recursion tail library sort alloca"),
             (80, 8, "library jump struct"),
             (36, 5, "pointer tail library sort jump variadic struct noreturn"),
             (46, 10, "library jump ends deep"))):
         yield "seed-%d" % seed, random_program, seed, kind, features, \
             ONE[i % 3], {}
-
-
     for i, (name, sources, flags, how) in enumerate((
             ("plain", PATHS, ["-O0", HARDENED], {}),
             ("fast", PATHS, ["-O2"], {}),

@@ -59,6 +59,15 @@ static void same_blocks(const struct map *a, const struct map *b,
 	}
 }
 
+static void same_heights(const struct map_height *a,
+			 const struct map_height *b)
+{
+	assert_int_equal(a->known, b->known);
+	assert_int_equal(a->align, b->align);
+	assert_int_equal(a->before, b->before);
+	assert_int_equal(a->words, b->words);
+}
+
 static void same_edges(const struct map *a, const struct map *b,
 		       const struct map_proc *own)
 {
@@ -73,6 +82,8 @@ static void same_edges(const struct map *a, const struct map *b,
 		assert_int_equal(p->kind, q->kind);
 		assert_int_equal(p->ncode, q->ncode);
 		assert_int_equal(p->code, q->code);
+		if (a->placement == PLACE_TRACE && p->kind >= MAP_CALL)
+			same_heights(&p->height, &q->height);
 		assert_int_equal(p->writes, q->writes);
 	}
 }
@@ -192,6 +203,18 @@ static void round_trip(struct rng *r, const struct map *m)
 	vec_free(&bytes.v);
 }
 
+static struct map_height random_height(struct rng *r)
+{
+	struct map_height h = {.known = true,
+			       .words = (int16_t)rng_below(r, 1 << 16)};
+
+	if (rng_once_in(r, 2))
+		return h;
+	h.align = (uint8_t)(1 + rng_below(r, MAP_ALIGN_MOST));
+	h.before = (int8_t)rng_below(r, 256);
+	return h;
+}
+
 /* edges write codes to a trace, and have no counters */
 static void add_codes(struct rng *r, struct map *m)
 {
@@ -205,6 +228,9 @@ static void add_codes(struct rng *r, struct map *m)
 		d->ncode = (uint8_t)rng_below(r, CODES_LONGEST + 1);
 		d->code = (uint16_t)rng_below(r, 1 << d->ncode);
 		d->writes = (uint8_t)rng_below(r, MAP_WRITES_ALL + 1);
+		d->height = map_no_height;
+		if (d->kind >= MAP_CALL && rng_once_in(r, 2))
+			d->height = random_height(r);
 	}
 }
 
@@ -243,11 +269,11 @@ static void test_large(void **state)
 static void test_extremes(void **state)
 {
 	struct map_edge edge[] = {
-		{0, 1, MAP_NONE, 0, UINT64_MAX, MAP_CALL, 0, 0, 0},
-		{1, 0, 0, 0, 0, MAP_BACK, 0, 0, 0},
+		{0, 1, MAP_NONE, 0, UINT64_MAX, MAP_CALL, 0, 0, 0, {0}},
+		{1, 0, 0, 0, 0, MAP_BACK, 0, 0, 0, {0}},
 		{0, 1, MAP_NONE, 0, 1, MAP_TAIL, CODES_LONGEST,
-		 (1 << CODES_LONGEST) - 1, MAP_WRITES_ALL},
-		{1, 0, MAP_NONE, MAP_NONE, 0, MAP_PAD, 0, 0, 0},
+		 (1 << CODES_LONGEST) - 1, MAP_WRITES_ALL, {0}},
+		{1, 0, MAP_NONE, MAP_NONE, 0, MAP_PAD, 0, 0, 0, {0}},
 	};
 	struct map_block block[] = {
 		{UINT64_MAX - 40, 4, 1, MAP_NONE, 0},

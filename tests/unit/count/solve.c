@@ -331,10 +331,10 @@ static void test_blind(void **state)
 /* a block that returns or calls; three counters tell how often it is entered */
 static struct map_block one_block[] = {{0x1000, 8, 2, MAP_NONE, 0}};
 static struct map_edge two_ways[] = {
-	{0, 1, 0, 0, 0, MAP_RETURN, 0, 0, 0},
-	{0, 1, 1, 0, 0, MAP_CALL, 0, 0, 0},
-	{1, 0, 2, 0, 0, MAP_BACK, 0, 0, 0},
-	{1, 0, MAP_NONE, 0, 0, MAP_ENTRY, 0, 0, 0},
+	{0, 1, 0, 0, 0, MAP_RETURN, 0, 0, 0, {0}},
+	{0, 1, 1, 0, 0, MAP_CALL, 0, 0, 0, {0}},
+	{1, 0, 2, 0, 0, MAP_BACK, 0, 0, 0, {0}},
+	{1, 0, MAP_NONE, 0, 0, MAP_ENTRY, 0, 0, 0, {0}},
 };
 static const struct map_proc one_proc[] = {
 	{.entry = 0x1000, .nblock = 1, .nedge = 4},
@@ -434,9 +434,9 @@ static void test_too_many(void **state)
 /* a block with a loop; which counters are there says what silence means */
 static void test_silent(void **state)
 {
-	struct map_edge loop[] = {{0, 1, 0, 0, 0, MAP_RETURN, 0, 0, 0},
-				  {0, 0, MAP_NONE, 0, 0, MAP_JUMP, 0, 0, 0},
-				  {1, 0, MAP_NONE, 0, 0, MAP_ENTRY, 0, 0, 0}};
+	struct map_edge loop[] = {{0, 1, 0, 0, 0, MAP_RETURN, 0, 0, 0, {0}},
+				  {0, 0, MAP_NONE, 0, 0, MAP_JUMP, 0, 0, 0, {0}},
+				  {1, 0, MAP_NONE, 0, 0, MAP_ENTRY, 0, 0, 0, {0}}};
 	struct map_proc p = {.entry = 0x1000, .nblock = 1, .nedge = 3};
 	struct map m = {
 		.path = "x",

@@ -47,12 +47,24 @@ static unsigned push_target(const struct site_call *x, uint64_t at,
 	return x64_push_operand(&t, at, out);
 }
 
+/* bytes that the instruction itself pops: ret, or ret N */
+static uint32_t popped(const struct site_call *x)
+{
+	const uint8_t *end = x->code + x->in->len;
+
+	if (x->in->kind != INSN_RET)
+		return 0;
+	if (x->in->len >= 3 && end[-3] == 0xc2)
+		return 8 + (uint32_t)end[-2] + 256u * end[-1];
+	return 8;
+}
+
 /* the other argument, in r11 */
 static unsigned put_about(const struct site_call *x, uint64_t at, uint8_t *out)
 {
 	uint8_t number[] = {0x41, 0xbb, 0, 0, 0, 0};
 	uint8_t address[] = {0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
-	uint32_t about = (uint32_t)x->about;
+	uint32_t about = (uint32_t)x->about + popped(x);
 
 	if (x->number) {
 		memcpy(number + 2, &about, sizeof about);
