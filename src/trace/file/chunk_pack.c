@@ -7,9 +7,10 @@
 
 /*
  * The writer runs beside the program that it traces, and whatever it takes is
- * time that the program waits for if the two of them have one processor.
+ * time that the program waits for if the two of them have one processor. Of
+ * values of registers there are so many that it waits in any case.
  */
-enum { LEVEL = 1 };
+enum { LEVEL = 1, LEVEL_OF_VALUES = -1 };
 enum { LEB_MOST = 10, WORD_BITS = 64, TRACE_FROM = 56, LEAST_COLUMN = 4096 };
 
 /* what a record has, by field; AT is the place in its part */
@@ -23,7 +24,7 @@ struct kind_columns {
 };
 
 struct chunk_packer {
-	struct compressor *compressor;
+	struct compressor *compressor, *of_values; /* for chunks with some */
 	struct kind_columns *kind[256]; /* NULL: there was none */
 	buffer fixed[CHUNK_FIXED];
 	buffer all; /* columns, one behind the other */
@@ -40,6 +41,7 @@ struct chunk_packer *chunk_packer_new(int level)
 	struct chunk_packer *p = NEW_ARRAY(struct chunk_packer, 1);
 
 	p->compressor = compressor_new(level ? level : LEVEL);
+	p->of_values = compressor_new(level ? level : LEVEL_OF_VALUES);
 	return p;
 }
 
@@ -60,6 +62,7 @@ void chunk_packer_free(struct chunk_packer *p)
 		vec_free(&p->fixed[c]);
 	vec_free(&p->all);
 	compressor_free(p->compressor);
+	compressor_free(p->of_values);
 	mem_free(p);
 }
 
@@ -257,5 +260,6 @@ void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
 	put_values(p, x);
 	put_columns(p);
 	assert(p->all.n <= TRACE_CHUNK_BYTES);
-	compressor_add(p->compressor, out, p->all.at, p->all.n);
+	compressor_add(p->fixed[CHUNK_VALUES].n ? p->of_values : p->compressor,
+		       out, p->all.at, p->all.n);
 }

@@ -47,6 +47,7 @@ static void take_value(struct accesses *x, const struct slice_op *op)
 
 	if (next_value(x, op->size, &value)) {
 		set(x, op->reg, value);
+		x->taken++;
 	} else {
 		lose(x, op->reg);
 		x->lost = true;

@@ -41,6 +41,7 @@ struct accesses {
 	VEC(uint64_t) frame; /* by depth: the stack pointer in the callee; 0:
 				not known */
 	bool lost; /* which value is next is not known */
+	uint64_t taken; /* values, so far */
 	VEC(struct replay_access) found; /* of the step */
 };
 

@@ -155,6 +155,8 @@ def jobs():
         "unknown": True}
     yield "no-pie", program, "no-pie", source, "-O2", "-no-pie", {}
     yield "paths", program, "paths", TRACE + "paths.c", "-O2", {}
+    yield "crew", program, "crew", TRACE + "crew.c", "-O2", {}
+    yield "calls", program, "calls", TRACE + "calls.c", "-O2", {}
     yield "list", command, "list", "ls", "/", {}
     yield "shell", command, "shell", "sh", "-c", "echo $((3 * 4)); read x", {}
     yield "formats", formats, "formats", {}
