@@ -73,9 +73,9 @@ static bool operand_of(const struct accesses *x, const struct slice_op *op,
 static void compute(struct accesses *x, const struct slice_op *op,
 		    uint64_t base)
 {
-	uint64_t a, b;
+	uint64_t a = 0, b = 0;
 
-	if (operand_of(x, op, op->uop.a, base, &a) &
+	if (operand_of(x, op, op->uop.a, base, &a) &&
 	    operand_of(x, op, op->uop.b, base, &b))
 		set(x, op->uop.dst, slice_compute(&op->uop, a, b));
 	else
