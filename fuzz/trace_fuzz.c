@@ -30,13 +30,17 @@ static void pack_words(const uint8_t *data, size_t size)
 	size_t n = size / sizeof(uint64_t) / 2;
 	uint64_t *word = mem_zalloc(2 * n + 1, sizeof *word);
 	const uint32_t half[2] = {(uint32_t)n, (uint32_t)n};
+	/* what is left over are values of registers */
+	const uint32_t rest[2] = {0, (uint32_t)(size - 2 * n * sizeof *word)};
+	const struct chunk_parts parts = {word, half, data + size - rest[1],
+					  rest, 2};
 	struct chunk_packer *k = chunk_packer_new(0);
 	struct trace_chunk x = {0};
 	struct err e;
 
 	if (n)
 		memcpy(word, data, 2 * n * sizeof *word);
-	chunk_pack(k, word, half, 2, &x.packed);
+	chunk_pack(k, &parts, &x.packed);
 	if (chunk_unpack(&x, 0, "input", &e) || x.part.n != 2)
 		abort();
 	trace_chunk_free(&x);

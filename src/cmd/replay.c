@@ -119,9 +119,9 @@ static int check(const struct replay_call *call)
 		return cmd_misuse(&cmd_replay, "that format is of "
 				  "instructions: --as insns");
 	if (call->json && (calls || bbv || call->form != FORM_TEXT))
-		return cmd_misuse(&cmd_replay, "--json is for blocks and "
-				  "instructions, and for what the trace "
-				  "holds");
+		return cmd_misuse(&cmd_replay, "--json is for blocks, "
+				  "instructions and addresses, and for what "
+				  "the trace holds");
 	if (bbv && call->interleave)
 		return cmd_misuse(&cmd_replay, "basic-block vectors are of "
 				  "one thread: no --interleave");

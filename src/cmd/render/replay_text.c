@@ -170,11 +170,35 @@ static void take_block(struct lines *k, const struct replay_event *x)
 
 /* --- accesses */
 
-static void put_access(struct lines *k, const struct replay_event *x,
-		       uint64_t at, char kind, const struct replay_data *d)
+static void access_json(struct lines *k, const struct replay_event *x,
+			uint64_t number, uint64_t at, const char *kind,
+			const struct replay_data *d)
 {
+	struct json j = {.to = k->to, .lines = true};
+
+	place_json(&j, x, number, at);
+	json_string(&j, "access", kind);
+	if (d->known)
+		json_address(&j, "data", d->address);
+	else
+		json_null(&j, "data");
+	if (d->size == MEM_SIZE_UNKNOWN)
+		json_null(&j, "size");
+	else
+		json_number(&j, "size", d->size);
+	json_end(&j);
+}
+
+static void put_access(struct lines *k, const struct replay_event *x,
+		       uint64_t number, uint64_t at, const char *kind,
+		       const struct replay_data *d)
+{
+	if (k->json) {
+		access_json(k, x, number, at, kind, d);
+		return;
+	}
 	put_place(k, &x->step, at);
-	fprintf(k->to, "\t%c\t", kind);
+	fprintf(k->to, "\t%s\t", kind);
 	if (d->known)
 		fprintf(k->to, "0x%" PRIx64, d->address);
 	else
@@ -188,17 +212,21 @@ static void put_access(struct lines *k, const struct replay_event *x,
 static void take_addresses(struct lines *k, const struct replay_event *x)
 {
 	struct replay_accesses a = {.x = x};
-	uint32_t n = x->step.first;
+	uint32_t first = x->step.first, n = first;
 	struct replay_insn i;
 	struct replay_data d;
 
 	replay_insns(&i, x);
 	for (; replay_insn_next(&i); n++)
 		while (replay_data_next(&a, n, &d)) {
+			uint64_t number = x->number + (n - first);
+
 			if (d.kind != ACCESS_STORE)
-				put_access(k, x, i.pc - x->base, 'r', &d);
+				put_access(k, x, number, i.pc - x->base, "r",
+					   &d);
 			if (d.kind != ACCESS_LOAD)
-				put_access(k, x, i.pc - x->base, 'w', &d);
+				put_access(k, x, number, i.pc - x->base, "w",
+					   &d);
 		}
 }
 
@@ -253,7 +281,7 @@ struct replay_sink *replay_show_blocks(FILE *to, const struct sink_options *o)
 struct replay_sink *replay_show_addresses(FILE *to,
 					  const struct sink_options *o)
 {
-	struct replay_sink *s = lines(to, o->walks, false, false);
+	struct replay_sink *s = lines(to, o->walks, o->json, false);
 
 	((struct lines *)s)->addresses = true;
 	return s;

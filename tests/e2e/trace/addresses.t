@@ -9,6 +9,7 @@ other formats have is the same.
 import collections
 import concurrent.futures
 import glob
+import json
 import os
 import struct
 import subprocess
@@ -114,6 +115,13 @@ def formats(name):
                                   struct.iter_unpack("<HHQ", binary))
     if (entries[0], entries[1]) != (kinds["r"], kinds["w"]):
         return "drmemtrace has %d and %d" % (entries[0], entries[1])
+    objects = [json.loads(l) for l in
+               replayed(trace, "--as", "addresses", "--json")]
+    told = ["%s\t%s\t%s\t%s\t%d" % (o["image"], o["address"], o["access"],
+                                   o["data"], o["size"])
+            for o in objects if "access" in o]
+    if told != data:
+        return "JSON differs"
     some = replayed(trace, "--as", "addresses", "--from", "5000", "--count",
                     "400")
     if not "\n".join(data).count("\n".join(l for l in some if l[0] != "#")):
