@@ -331,7 +331,8 @@ check-fast:
 # what each took); three for each processor, as some wait for the disk. Who runs
 # this in the background ignores signals, which emulators do not hand on
 LONG := $(patsubst %,tests/e2e/%.t,house/other-machine sample/daemon \
-	house/other-compiler events/calls rewrite/programs rewrite/links \
+	house/other-compiler isa/accesses trace/addresses trace/counts \
+	trace/paths events/calls rewrite/programs rewrite/links \
 	events/totals house/other-machine-units count/go count/exact \
 	count/ends launch/load report/export-bolt cfg/links count/by-hand \
 	count/calls count/process rewrite/unwind cfg/compilers \
