@@ -10,9 +10,9 @@
  * What is at the place is not looked at, so an instruction that takes an
  * address from memory (`call *8(%rax)`) has one access for that, and its
  * others follow from registers all the same. Two kinds of instructions have
- * no accesses here although decode() fears some: system calls, whose accesses
- * are the kernel's, and those that only hint at memory (prefetches, cache
- * maintenance, no-ops with an operand).
+ * no accesses here although decode() allows for some: system calls, whose
+ * accesses are the kernel's, and those that only hint at memory (prefetches,
+ * cache maintenance, no-ops with an operand).
  *
  *	push 16(%rsp)      LOAD 8 at rsp + 16, STORE 8 at rsp - 8
  *	pop 16(%rsp)       LOAD 8 at rsp, STORE 8 at rsp + 24: as the machine
