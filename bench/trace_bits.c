@@ -58,7 +58,7 @@ static double replay_all(struct walks *w, bool accesses, struct sums *s)
 			s->taken += r.thread.at[r.at]->accesses.taken;
 		if (x.kind != REPLAY_BLOCK)
 			continue;
-		s->insns += x.step.n;
+		s->insns += x.step->n;
 		for (size_t i = 0; i < x.naccess; i++) {
 			s->accesses += x.access[i].times;
 			s->unknown += !x.access[i].known;
@@ -78,7 +78,7 @@ static void count_branches(struct walks *w, struct sums *s)
 	replay_begin(&r, w, &pick);
 	while (replay_next(&r, &x))
 		if (x.kind == REPLAY_BLOCK) {
-			unsigned how = leaves(x.step.plan, x.step.vertex);
+			unsigned how = leaves(x.step->plan, x.step->vertex);
 
 			s->conditional += how == 1;
 			s->indirect += how == 2;

@@ -184,7 +184,7 @@ static struct told tell_all(struct replaying *r, struct replay_sink *sink)
 		} else if (x.kind == REPLAY_BLOCK) {
 			if (told.first == UINT64_MAX)
 				told.first = x.number;
-			told.end = x.number + x.step.n;
+			told.end = x.number + x.step->n;
 		}
 		if (sink)
 			sink->take(sink, &x);

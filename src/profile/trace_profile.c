@@ -118,22 +118,22 @@ static void add_left(struct counting *k)
 
 static void walk_thread(struct counting *k, const struct trace_thread *t)
 {
-	struct walk_step s;
+	const struct walk_step *s;
 	struct walk w;
 	size_t before = 0;
 
 	walk_begin(&w, &k->walks, t);
 	w.counts = &k->counts;
 	do {
-		walk_next(&w, &s);
-		if (s.kind == WALK_LOST)
+		s = walk_next(&w);
+		if (s->kind == WALK_LOST)
 			k->trouble |= TROUBLE_WAY;
 		if (before == w.stream.nchunk)
 			continue;
 		k->nchunk += (uint32_t)(w.stream.nchunk - before);
 		before = w.stream.nchunk;
 		progress_at(k->progress, "counting", k->nchunk, k->chunks);
-	} while (s.kind != WALK_END);
+	} while (s->kind != WALK_END);
 	if (w.stream.broken)
 		k->trouble |= TROUBLE_PART;
 	walk_end(&w);

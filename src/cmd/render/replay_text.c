@@ -39,20 +39,20 @@ void replay_show_note(FILE *to, const struct replay_event *x)
 			x->thread->process, x->thread->thread);
 		break;
 	case REPLAY_SIGNAL:
-		fprintf(to, "# signal %" PRIu32 "\n", x->step.number);
+		fprintf(to, "# signal %" PRIu32 "\n", x->step->number);
 		break;
 	case REPLAY_RESUME:
 		fputs("# its handler has returned\n", to);
 		break;
 	case REPLAY_GAP:
-		fprintf(to, "# gap: 0x%" PRIx64, x->step.address);
+		fprintf(to, "# gap: 0x%" PRIx64, x->step->address);
 		put_border(to, "after", &x->before);
 		put_border(to, "before", &x->after);
 		putc('\n', to);
 		break;
 	case REPLAY_LOST:
 	case REPLAY_END:
-		fprintf(to, "# %s\n", x->step.why);
+		fprintf(to, "# %s\n", x->step->why);
 		break;
 	}
 }
@@ -81,13 +81,13 @@ static void note_json(struct json *j, const struct replay_event *x)
 		json_number(j, "process", x->thread->process);
 		json_number(j, "thread", x->thread->thread);
 	} else if (x->kind == REPLAY_SIGNAL) {
-		json_number(j, "signal", x->step.number);
+		json_number(j, "signal", x->step->number);
 	} else if (x->kind == REPLAY_GAP) {
-		json_address(j, "address", x->step.address);
+		json_address(j, "address", x->step->address);
 		border_json(j, "after", &x->before);
 		border_json(j, "before", &x->after);
 	} else if (x->kind != REPLAY_RESUME) {
-		json_string(j, "why", x->step.why);
+		json_string(j, "why", x->step->why);
 	}
 	json_end(j);
 }
@@ -129,7 +129,7 @@ static void place_json(struct json *j, const struct replay_event *x,
 {
 	json_object(j, NULL);
 	json_number(j, "number", number);
-	json_string(j, "image", replay_image_name(x->step.image));
+	json_string(j, "image", replay_image_name(x->step->image));
 	json_address(j, "address", address);
 }
 
@@ -142,11 +142,11 @@ static void take_insns(struct lines *k, const struct replay_event *x)
 	replay_insns(&i, x);
 	for (; replay_insn_next(&i); number++) {
 		if (k->json) {
-			place_json(&j, x, number, i.pc - x->base);
+			place_json(&j, x, number, i.pc - x->step->base);
 			json_number(&j, "size", i.size);
 			json_end(&j);
 		} else {
-			put_place(k, &x->step, i.pc - x->base);
+			put_place(k, x->step, i.pc - x->step->base);
 			putc_unlocked('\n', k->to);
 		}
 	}
@@ -155,16 +155,16 @@ static void take_insns(struct lines *k, const struct replay_event *x)
 static void take_block(struct lines *k, const struct replay_event *x)
 {
 	struct json j = {.to = k->to, .lines = true};
-	uint64_t at = replay_address(&x->step, x->step.first);
+	uint64_t at = replay_address(x->step, x->step->first);
 
 	if (k->json) {
 		place_json(&j, x, x->number, at);
-		json_number(&j, "instructions", x->step.n);
-		json_number(&j, "depth", x->step.depth);
+		json_number(&j, "instructions", x->step->n);
+		json_number(&j, "depth", x->step->depth);
 		json_end(&j);
 	} else {
-		put_place(k, &x->step, at);
-		fprintf(k->to, "\t%" PRIu32 "\n", x->step.n);
+		put_place(k, x->step, at);
+		fprintf(k->to, "\t%" PRIu32 "\n", x->step->n);
 	}
 }
 
@@ -197,7 +197,7 @@ static void put_access(struct lines *k, const struct replay_event *x,
 		access_json(k, x, number, at, kind, d);
 		return;
 	}
-	put_place(k, &x->step, at);
+	put_place(k, x->step, at);
 	fprintf(k->to, "\t%s\t", kind);
 	if (d->known)
 		fprintf(k->to, "0x%" PRIx64, d->address);
@@ -212,7 +212,7 @@ static void put_access(struct lines *k, const struct replay_event *x,
 static void take_addresses(struct lines *k, const struct replay_event *x)
 {
 	struct replay_accesses a = {.x = x};
-	uint32_t first = x->step.first, n = first;
+	uint32_t first = x->step->first, n = first;
 	struct replay_insn i;
 	struct replay_data d;
 
@@ -222,10 +222,10 @@ static void take_addresses(struct lines *k, const struct replay_event *x)
 			uint64_t number = x->number + (n - first);
 
 			if (d.kind != ACCESS_STORE)
-				put_access(k, x, number, i.pc - x->base, "r",
+				put_access(k, x, number, i.pc - x->step->base, "r",
 					   &d);
 			if (d.kind != ACCESS_LOAD)
-				put_access(k, x, number, i.pc - x->base, "w",
+				put_access(k, x, number, i.pc - x->step->base, "w",
 					   &d);
 		}
 }

@@ -65,7 +65,7 @@ static struct bbv_block *block_of(struct bbv *k, const struct walk_step *s)
 static void take(struct replay_sink *s, const struct replay_event *x)
 {
 	struct bbv *k = (struct bbv *)s;
-	uint64_t left = x->step.n;
+	uint64_t left = x->step->n;
 	struct bbv_block *b;
 
 	/* intervals are of one thread */
@@ -73,7 +73,7 @@ static void take(struct replay_sink *s, const struct replay_event *x)
 		write_interval(k);
 	if (x->kind != REPLAY_BLOCK)
 		return;
-	b = block_of(k, &x->step);
+	b = block_of(k, x->step);
 	while (left) {
 		uint64_t room = k->interval - k->done;
 		uint64_t n = left < room ? left : room;

@@ -153,7 +153,7 @@ static void hold_data(struct champsim *k, struct replay_accesses *a,
 
 static void take_block(struct champsim *k, const struct replay_event *x)
 {
-	const struct walk_step *s = &x->step;
+	const struct walk_step *s = x->step;
 	struct replay_accesses a = {.x = x};
 	uint32_t n = s->first;
 	struct replay_insn i;
@@ -161,7 +161,7 @@ static void take_block(struct champsim *k, const struct replay_event *x)
 	replay_insns(&i, x);
 	for (; replay_insn_next(&i); n++) {
 		const struct insn *d = code_insn(&k->code, s, n,
-						 i.pc - x->base);
+						 i.pc - x->step->base);
 
 		release(k, i.pc != k->next);
 		hold(k, &i, d, code_sp(&k->code, s));

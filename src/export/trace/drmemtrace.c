@@ -101,14 +101,14 @@ static void put_data(struct drmemtrace *k, const struct replay_data *d)
 static void put_block(struct drmemtrace *k, const struct replay_event *x)
 {
 	struct replay_accesses a = {.x = x};
-	uint32_t n = x->step.first;
+	uint32_t n = x->step->first;
 	struct replay_insn i;
 	struct replay_data d;
 
 	replay_insns(&i, x);
 	for (; replay_insn_next(&i); n++) {
-		put(k, type_of(code_insn(&k->code, &x->step, n,
-					 i.pc - x->base)),
+		put(k, type_of(code_insn(&k->code, x->step, n,
+					 i.pc - x->step->base)),
 		    i.size, i.pc);
 		while (replay_data_next(&a, n, &d))
 			put_data(k, &d);

@@ -50,7 +50,7 @@ static void take(struct replay_sink *s, const struct replay_event *x)
 {
 	struct fetches *k = (struct fetches *)s;
 	struct replay_accesses a = {.x = x};
-	uint32_t n = x->step.first;
+	uint32_t n = x->step->first;
 	struct replay_insn i;
 	struct replay_data d;
 

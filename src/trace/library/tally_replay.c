@@ -78,7 +78,7 @@ void tally_replay_range(struct tally_replay *t, uint64_t from, uint64_t count)
 /* of the instruction that is told, its number in the block */
 static uint32_t insn_told(const struct tally_replay *t)
 {
-	const struct walk_step *s = &t->x.step;
+	const struct walk_step *s = t->x.step;
 
 	return s->first + s->n - 1 - t->insn.left;
 }
@@ -86,13 +86,13 @@ static uint32_t insn_told(const struct tally_replay *t)
 static void fill_insn(const struct tally_replay *t,
 		      struct tally_replay_record *r)
 {
-	const struct walk_step *s = &t->x.step;
+	const struct walk_step *s = t->x.step;
 
 	r->kind = TALLY_REPLAY_INSN;
 	r->image = s->image->number;
 	r->number = t->x.number + (s->n - 1 - t->insn.left);
 	r->pc = t->insn.pc;
-	r->address = t->insn.pc - t->x.base;
+	r->address = t->insn.pc - s->base;
 	r->size = t->insn.size;
 	r->depth = (uint32_t)s->depth;
 	r->procedure = s->plan->p->name;
@@ -120,11 +120,11 @@ static void fill_other(const struct tally_replay *t,
 					  .thread = t->x.thread->thread,
 					  .number = t->x.number};
 	if (r->kind == TALLY_REPLAY_GAP)
-		r->pc = t->x.step.address;
+		r->pc = t->x.step->address;
 	else if (r->kind == TALLY_REPLAY_SIGNAL)
-		r->number = t->x.step.number;
+		r->number = t->x.step->number;
 	else if (r->kind != TALLY_REPLAY_THREAD)
-		r->text = t->x.step.why;
+		r->text = t->x.step->why;
 }
 
 /* the next access of the instruction that was told last; false: there is none.

@@ -33,7 +33,7 @@ static void begin(struct open_calls *c, const struct walk_step *s,
 /* the level where control is, which begins there, perhaps */
 static void take_block(struct open_calls *c, const struct replay_event *x)
 {
-	const struct walk_step *s = &x->step;
+	const struct walk_step *s = x->step;
 	bool enters = s->by == BY_CALL || s->by == BY_ENTRY;
 
 	end_from(c, s->depth + 1, x->number, true);
@@ -54,7 +54,7 @@ void open_calls_take(struct open_calls *c, const struct replay_event *x)
 		take_block(c, x);
 		break;
 	case REPLAY_GAP:
-		end_from(c, x->step.depth, x->number, true);
+		end_from(c, x->step->depth, x->number, true);
 		break;
 	case REPLAY_LOST:
 	case REPLAY_END:

@@ -3,15 +3,19 @@
 
 /* --- instructions */
 
-uint64_t replay_address(const struct walk_step *s, uint32_t insn)
+static uint64_t insn_address(const struct replay_image *m,
+			     const struct map_block *b, uint32_t insn)
 {
-	const struct map *m = &s->image->map;
-	const struct map_block *b = replay_block(s);
 	uint64_t at = b->start;
 
 	for (uint32_t i = 0; i < insn; i++)
-		at += replay_size(m, b, i);
+		at += replay_size(&m->map, b, i);
 	return at;
+}
+
+uint64_t replay_address(const struct walk_step *s, uint32_t insn)
+{
+	return insn_address(s->image, replay_block(s), insn);
 }
 
 const char *replay_image_name(const struct replay_image *m)
@@ -24,11 +28,11 @@ const char *replay_image_name(const struct replay_image *m)
 
 void replay_insns(struct replay_insn *i, const struct replay_event *x)
 {
-	const struct walk_step *s = &x->step;
+	const struct walk_step *s = x->step;
 	const struct map *m = &s->image->map;
 
 	*i = (struct replay_insn){.left = s->n, .size = m->insn_size};
-	i->next = x->base + replay_address(s, s->first);
+	i->next = s->base + replay_address(s, s->first);
 	if (!m->insn_size)
 		i->length = &m->length.at[replay_block(s)->length + s->first];
 }
@@ -141,29 +145,27 @@ static struct replay_thread *choose(struct replay *r)
 
 /* --- events */
 
-static void look(struct replay *r, struct replay_thread *t,
-		 struct walk_step *s)
+static struct walk_step *look(struct replay *r, struct replay_thread *t)
 {
-	walk_next(&t->walk, s);
+	struct walk_step *s = walk_next(&t->walk);
+
 	if (t->nchunk != t->walk.stream.nchunk) {
 		r->nchunk += (uint32_t)(t->walk.stream.nchunk - t->nchunk);
 		t->nchunk = t->walk.stream.nchunk;
 		progress_at(r->progress, "replay", r->nchunk, r->chunks);
 	}
+	return s;
 }
 
 /* what the thread did next, or what was seen already: with its accesses */
-static void take(struct replay *r, struct replay_thread *t,
-		 struct walk_step *s)
+static struct walk_step *take(struct replay *r, struct replay_thread *t)
 {
-	if (t->looked) {
-		*s = t->next;
-		t->looked = false;
-	} else {
-		look(r, t, s);
-	}
+	struct walk_step *s = t->next ? t->next : look(r, t);
+
+	t->next = NULL;
 	if (r->pick.accesses)
 		accesses_find(&t->accesses, s, s->base);
+	return s;
 }
 
 static uint64_t end_of(const struct replay_pick *p)
@@ -177,10 +179,12 @@ static bool cut(const struct replay *r, struct replay_thread *t,
 		struct replay_event *x)
 {
 	uint64_t from = r->pick.from, end = end_of(&r->pick);
-	struct walk_step *s = &x->step;
+	struct walk_step *s = x->step;
 
-	t->last = *s;
-	t->ran = true;
+	t->last.image = s->image;
+	t->last.plan = s->plan;
+	t->last.vertex = s->vertex;
+	t->last.insn = s->first + s->n - 1;
 	x->number = t->insns;
 	t->insns += s->n;
 	if (t->insns <= from || x->number >= end)
@@ -199,16 +203,18 @@ static void find_borders(struct replay *r, struct replay_thread *t,
 			 struct replay_event *x)
 {
 	x->before = x->after = (struct replay_border){0};
-	if (t->ran)
+	if (t->last.image)
 		x->before = (struct replay_border){
-			t->last.image, replay_address(&t->last, t->last.first +
-						      t->last.n - 1)};
-	t->ran = false;
-	look(r, t, &t->next);
-	t->looked = true;
-	if (t->next.kind == WALK_BLOCK)
+			t->last.image,
+			insn_address(t->last.image,
+				     &t->last.plan->block[t->last.vertex],
+				     t->last.insn)};
+	t->last.image = NULL;
+	t->next = look(r, t);
+	if (t->next->kind == WALK_BLOCK)
 		x->after = (struct replay_border){
-			t->next.image, replay_address(&t->next, t->next.first)};
+			t->next->image,
+			replay_address(t->next, t->next->first)};
 }
 
 /* --- processes in the memory of others */
@@ -227,14 +233,14 @@ static void begin_child(struct replay *r, struct replay_thread *t)
 	t->child = c;
 	t->insns_before = t->insns;
 	t->insns = 0;
-	t->ran = false;
+	t->last.image = NULL;
 }
 
 static void end_child(struct replay_thread *t)
 {
 	t->child = NULL;
 	t->insns = t->insns_before;
-	t->ran = false;
+	t->last.image = NULL;
 }
 
 /* the thread's next event; false: it was not asked for */
@@ -243,26 +249,25 @@ static bool tell(struct replay *r, struct replay_thread *t,
 {
 	bool asked = t->insns >= r->pick.from;
 
-	take(r, t, &x->step);
+	x->step = take(r, t);
 	x->number = t->insns;
 	x->thread = told_of(t);
-	switch (x->step.kind) {
+	switch (x->step->kind) {
 	case WALK_BLOCK:
 		x->kind = REPLAY_BLOCK;
-		x->base = x->step.base;
 		x->access = t->accesses.found.at;
 		x->naccess = t->accesses.found.n;
-		return x->step.n && cut(r, t, x);
+		return x->step->n && cut(r, t, x);
 	case WALK_GAP:
 		x->kind = REPLAY_GAP;
 		find_borders(r, t, x);
 		return asked;
 	case WALK_SIGNAL:
 		x->kind = REPLAY_SIGNAL;
-		return asked && x->step.number;
+		return asked && x->step->number;
 	case WALK_RESUME:
 		x->kind = REPLAY_RESUME;
-		return asked && x->step.number;
+		return asked && x->step->number;
 	case WALK_VFORK:
 		begin_child(r, t);
 		return false;
@@ -272,7 +277,7 @@ static bool tell(struct replay *r, struct replay_thread *t,
 		return true;
 	case WALK_LOST:
 		x->kind = REPLAY_LOST;
-		t->ran = false;
+		t->last.image = NULL;
 		return asked;
 	}
 	x->kind = REPLAY_END;
@@ -280,7 +285,6 @@ static bool tell(struct replay *r, struct replay_thread *t,
 		/* and then that of the thread itself */
 		end_child(t);
 		t->next = x->step;
-		t->looked = true;
 	} else {
 		end_thread(r, t);
 	}

@@ -54,14 +54,13 @@ struct replay_event {
 	/* of the block's first instruction in its thread, from 0; else how many
 	   there were */
 	uint64_t number;
-	struct walk_step step; /* a block is as small as what was asked for */
+	/* until the next event: a block is as small as what was asked for */
+	struct walk_step *step;
 	struct replay_border before, after; /* of a gap */
 	/* where instructions access memory, of the block, perhaps of others
 	   than were asked for */
 	const struct replay_access *access;
 	size_t naccess;
-	uint64_t base; /* of the block's image: what is added to addresses of
-			  the original in the process */
 };
 
 struct replay_thread {
@@ -74,10 +73,14 @@ struct replay_thread {
 	struct accesses accesses;
 	bool begun, over;
 	uint64_t insns;	      /* that were told, or left out */
-	struct walk_step last; /* the block, if `ran` */
-	bool ran;
-	struct walk_step next; /* if `looked` for it */
-	bool looked;
+	/* the block that ran last, and which of its instructions; image NULL:
+	   none did */
+	struct {
+		const struct replay_image *image;
+		const struct proc_plan *plan;
+		uint32_t vertex, insn;
+	} last;
+	struct walk_step *next; /* that was looked at already, or NULL */
 	size_t nchunk;	/* that it has come to */
 };
 

@@ -1,8 +1,6 @@
 /* walk: see walk.h. */
 #include "trace/regenerate/walk_int.h"
 
-#include <string.h>
-
 /* a program's trace says something sooner: each cycle of a graph does */
 enum { MOST_SILENT = 1 << 24 };
 
@@ -446,15 +444,15 @@ static uint32_t quick_edge(struct walk *w)
 /*
  * Where a block is held and control goes on: advance() to the next block, or a
  * part of that; with what cannot be if bits come before the next record left
- * out. True: the next block is held, the last one is *s.
+ * out. True: the next block is held, the last one can be given.
  */
-static bool stride(struct walk *w, struct walk_step *s)
+static bool stride(struct walk *w)
 {
 	const struct map_edge *d;
 	uint32_t e;
 
 	do {
-		if (!w->holds || w->nnext || w->over || w->gap || w->lost ||
+		if (!w->holds || w->ntold != 1 || w->over || w->gap || w->lost ||
 		    w->fresh || !w->at.image || !stream_has_bits(&w->stream))
 			return false;
 		e = quick_edge(w);
@@ -476,35 +474,44 @@ static bool stride(struct walk *w, struct walk_step *s)
 	} while (!w->fresh && !w->lost);
 	if (w->lost)
 		tell_lost(w);
-	if (w->lost || w->nnext ||
+	if (w->lost || w->ntold != 1 ||
 	    w->at.vertex >= w->at.plan->p->nblock || w->first ||
 	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
 		return false;
 	w->fresh = false;
-	*s = w->held;
-	w->held = walk_block_step(w, 0, w->at.plan->block[w->at.vertex].ninsn);
-	w->told = 0;
+	walk_tell_block(w, 0, w->at.plan->block[w->at.vertex].ninsn);
 	return true;
 }
 
-void walk_next(struct walk *w, struct walk_step *s)
+/* there is something to be given */
+static void prepare(struct walk *w)
 {
-	if (stride(w, s))
-		return;
-	while (!w->nnext) {
+	struct walk_step end;
+
+	while (w->ntold == w->holds) {
 		if (!w->over) {
 			advance(w);
 		} else if (w->holds) {
-			w->next[w->nnext++] = w->held;
 			w->holds = false;
 		} else {
 			w->at.address = 0;
-			w->next[w->nnext++] = walk_other_step(w, WALK_END);
+			end = walk_other_step(w, WALK_END);
+			walk_tell(w, &end);
+			w->holds = false;
 		}
 	}
-	*s = w->next[0];
-	w->nnext--;
-	memmove(w->next, w->next + 1, w->nnext * sizeof *w->next);
+}
+
+struct walk_step *walk_next(struct walk *w)
+{
+	struct walk_step *s;
+
+	if (!stride(w))
+		prepare(w);
+	s = walk_queued(w, 0);
+	w->given++;
+	w->ntold--;
+	return s;
 }
 
 void walk_end(struct walk *w)

@@ -15,7 +15,9 @@
 
 enum {
 	WALK_PLACES = 4096,
-	WALK_NEXT = 4, /* steps that are told at once, at most */
+	/* a power of two: steps that are told at once, at most 4, the one that
+	   is held before, and two that were given */
+	WALK_QUEUE = 8,
 };
 
 /* the calls that were open when a process was made, and where images were */
@@ -49,9 +51,11 @@ struct walk {
 	uint32_t silent; /* blocks since a code was read */
 	bool fresh; /* the place was not told yet, from `first` on */
 	uint32_t first;
-	/* the block that was told last: what follows may say that a part of it
+	/* what was told and is not given yet, a ring that begins at `given`.
+	   The last one is held: what follows may say that a part of that block
 	   came later */
-	struct walk_step held;
+	struct walk_step queue[WALK_QUEUE];
+	uint32_t given, ntold;
 	bool holds;
 	/* not n 0: what was told last of what goes on now, before a handler
 	   interrupted it; nothing was since */
@@ -63,8 +67,6 @@ struct walk {
 	uint64_t vfork_caller;
 	uint8_t told; /* of the place, as in a step */
 	uint64_t sp, values;
-	struct walk_step next[WALK_NEXT]; /* to be given */
-	uint32_t nnext;
 	uint32_t prefix; /* of a code, that was read */
 	uint8_t nprefix;
 	bool gap;   /* nor was the gap */
@@ -105,7 +107,9 @@ struct walk_counts {
 
 void walk_begin(struct walk *w, struct walks *x,
 		const struct trace_thread *t);
-void walk_next(struct walk *w, struct walk_step *s);
+/* what is next. It stays until the one after the next is asked for, and may be
+   changed */
+struct walk_step *walk_next(struct walk *w);
 void walk_end(struct walk *w);
 
 #endif

@@ -17,15 +17,15 @@ static void look_for_fork(struct walks *x, uint32_t process, uint32_t parent)
 {
 	for (size_t i = 0; i < x->file->thread.n; i++) {
 		const struct trace_thread *t = &x->file->thread.at[i];
-		struct walk_step s;
+		const struct walk_step *s;
 		struct walk w;
 
 		if (t->process != parent)
 			continue;
 		walk_begin(&w, x, t);
 		do
-			walk_next(&w, &s);
-		while (s.kind != WALK_END && !find_fork(x, process));
+			s = walk_next(&w);
+		while (s->kind != WALK_END && !find_fork(x, process));
 		walk_end(&w);
 	}
 }

@@ -18,7 +18,17 @@
 /* --- walk_tell.c */
 
 extern const char walk_cut_off[];
-/* the step that was held is next, and this one is held if it is a block */
+/* the n-th step that is not given yet, from 0 */
+static inline struct walk_step *walk_queued(struct walk *w, uint32_t n)
+{
+	return &w->queue[(w->given + n) % WALK_QUEUE];
+}
+/* the step that is held; requires: one is */
+static inline struct walk_step *walk_held(struct walk *w)
+{
+	return walk_queued(w, w->ntold - 1);
+}
+/* the step that was held is next, and this one is held */
 void walk_tell(struct walk *w, const struct walk_step *s);
 /* a step that is no block, where control is */
 struct walk_step walk_other_step(const struct walk *w, enum walk_kind kind);
@@ -29,25 +39,23 @@ void walk_tell_resumption(struct walk *w, uint32_t signal);
 /* what a record says of the place that it leads to */
 void walk_note_told(struct walk *w, const struct trace_record *r);
 /* n instructions of the block where control is */
-static inline struct walk_step
-walk_block_step(const struct walk *w, uint32_t first, uint32_t n)
+static inline void walk_block_step(const struct walk *w, uint32_t first,
+				   uint32_t n, struct walk_step *s)
 {
-	return (struct walk_step){
-		.kind = WALK_BLOCK,
-		.by = w->by,
-		.image = w->at.image,
-		.plan = w->at.plan,
-		.vertex = w->at.vertex,
-		.edge = first ? MAP_NONE : w->edge,
-		.first = first,
-		.n = n,
-		.address = w->at.plan->block[w->at.vertex].start,
-		.base = w->at.base,
-		.depth = w->stacks.is.frame.n,
-		.told = w->told,
-		.sp = w->sp,
-		.values = w->values,
-	};
+	s->kind = WALK_BLOCK;
+	s->by = w->by;
+	s->told = w->told;
+	s->vertex = w->at.vertex;
+	s->edge = first ? MAP_NONE : w->edge;
+	s->first = first;
+	s->n = n;
+	s->image = w->at.image;
+	s->plan = w->at.plan;
+	s->base = w->at.base;
+	s->address = w->at.plan->block[w->at.vertex].start;
+	s->depth = w->stacks.is.frame.n;
+	s->sp = w->sp;
+	s->values = w->values;
 }
 void walk_tell_block(struct walk *w, uint32_t first, uint32_t n);
 

@@ -28,7 +28,7 @@ void walk_interrupt(struct walk *w, const struct trace_record *r,
 	else if (w->before.n)
 		x.before = w->before;
 	else if (w->holds)
-		x.before = w->held;
+		x.before = *walk_held(w);
 	w->before.n = 0;
 	walk_tell_interruption(w, (uint32_t)r->number, r->word[0]);
 	stream_pass(&w->stream);
@@ -64,10 +64,19 @@ static bool ends_with(const struct walk_step *s, struct replay_image *m,
 	return walk_insn_at(&p, old) == s->first + s->n - 1;
 }
 
+/* the step that is held may have nothing left */
+static void drop_empty(struct walk *w)
+{
+	if (walk_held(w)->n)
+		return;
+	w->ntold--;
+	w->holds = false;
+}
+
 bool walk_is_interrupted(struct walk *w)
 {
 	const struct trace_record *r = walk_record(w, RING_SIGNAL, 2);
-	struct walk_step *h = &w->held, rest;
+	struct walk_step *h = walk_held(w), rest;
 	struct replay_image *m;
 	uint64_t old = 0, base;
 	uint32_t i;
@@ -84,7 +93,7 @@ bool walk_is_interrupted(struct walk *w)
 		rest.first += h->n - 1;
 		rest.n = 1;
 		h->n--;
-		w->holds = h->n;
+		drop_empty(w);
 		walk_interrupt(w, r, &rest, w->first);
 		return true;
 	}

@@ -5,10 +5,9 @@ const char walk_cut_off[] = "lost: up to 64 branches";
 
 void walk_tell(struct walk *w, const struct walk_step *s)
 {
-	if (w->holds)
-		w->next[w->nnext++] = w->held;
-	w->held = *s;
+	w->ntold++;
 	w->holds = true;
+	*walk_held(w) = *s;
 }
 
 struct walk_step walk_other_step(const struct walk *w, enum walk_kind kind)
@@ -50,8 +49,8 @@ void walk_note_told(struct walk *w, const struct trace_record *r)
 
 void walk_tell_block(struct walk *w, uint32_t first, uint32_t n)
 {
-	const struct walk_step s = walk_block_step(w, first, n);
-
+	w->ntold++;
+	w->holds = true;
+	walk_block_step(w, first, n, walk_held(w));
 	w->told = 0;
-	walk_tell(w, &s);
 }
