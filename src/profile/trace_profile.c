@@ -14,6 +14,7 @@
 
 #include "trace/file/image.h"
 #include "trace/regenerate/replay.h"
+#include "trace/regenerate/runs.h"
 
 struct counting {
 	struct profile *p;
@@ -150,6 +151,7 @@ static bool take_proc(struct proc_plan *plan, uint64_t *value)
 {
 	bool any = false;
 
+	runs_add_up(plan);
 	for (uint32_t e = 0; e < plan->p->nedge; e++) {
 		value[plan->p->edge + e] = plan->ran[e];
 		any |= plan->ran[e];

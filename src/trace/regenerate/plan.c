@@ -111,6 +111,7 @@ struct proc_plan *plan_make(const struct map *m, uint32_t proc)
 	k->entry = graph_nones(&k->arena, k->t.g.nv);
 	k->choice = ARENA_ARRAY(&k->arena, struct choices, k->t.g.nv);
 	find_heights(k);
+	k->runs = ARENA_ARRAY(&k->arena, struct runs, k->t.g.nv);
 	k->ran = ARENA_ARRAY(&k->arena, uint64_t, p->nedge + 1);
 	for (uint32_t e = 0; e < p->nedge; e++) {
 		const struct map_edge *d = &k->edge[e];

@@ -39,6 +39,14 @@ struct block_slice {
 	const struct slice_op *op;
 };
 
+struct run;
+/* what follows from a vertex: by the bits that are next, or NULL: control did
+   not come there so often */
+struct runs {
+	struct run **at;
+	uint32_t times;
+};
+
 struct proc_plan {
 	const struct map *map;
 	const struct map_proc *p;
@@ -58,7 +66,9 @@ struct proc_plan {
 	   addresses of the procedure are not known */
 	struct block_slice *slice, *values;
 	uint64_t *ran; /* by edge: how often control went along, where a walk
-			  counts (walk.h) */
+			  counts (walk.h), but for runs */
+	struct runs *runs; /* by vertex (runs.h) */
+	size_t run_bytes;
 	struct arena arena;
 };
 

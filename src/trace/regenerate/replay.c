@@ -174,6 +174,22 @@ static uint64_t end_of(const struct replay_pick *p)
 						 p->from + p->count;
 }
 
+/* the thread has run that block */
+static void note_block(struct replay_thread *t, struct replay_event *x)
+{
+	const struct walk_step *s = x->step;
+
+	t->last.image = s->image;
+	t->last.plan = s->plan;
+	t->last.vertex = s->vertex;
+	t->last.insn = s->first + s->n - 1;
+	x->kind = REPLAY_BLOCK;
+	x->access = t->accesses.found.at;
+	x->naccess = t->accesses.found.n;
+	x->number = t->insns;
+	t->insns += s->n;
+}
+
 /* what of the block was asked for; false: nothing */
 static bool cut(const struct replay *r, struct replay_thread *t,
 		struct replay_event *x)
@@ -181,12 +197,7 @@ static bool cut(const struct replay *r, struct replay_thread *t,
 	uint64_t from = r->pick.from, end = end_of(&r->pick);
 	struct walk_step *s = x->step;
 
-	t->last.image = s->image;
-	t->last.plan = s->plan;
-	t->last.vertex = s->vertex;
-	t->last.insn = s->first + s->n - 1;
-	x->number = t->insns;
-	t->insns += s->n;
+	note_block(t, x);
 	if (t->insns <= from || x->number >= end)
 		return false;
 	if (t->insns > end)
@@ -254,9 +265,6 @@ static bool tell(struct replay *r, struct replay_thread *t,
 	x->thread = told_of(t);
 	switch (x->step->kind) {
 	case WALK_BLOCK:
-		x->kind = REPLAY_BLOCK;
-		x->access = t->accesses.found.at;
-		x->naccess = t->accesses.found.n;
 		return x->step->n && cut(r, t, x);
 	case WALK_GAP:
 		x->kind = REPLAY_GAP;
@@ -291,10 +299,42 @@ static bool tell(struct replay *r, struct replay_thread *t,
 	return true;
 }
 
+/* the next block of the thread that was told last, which is what comes next
+   most often; else what does was looked at */
+static bool tell_block(struct replay *r, struct replay_event *x)
+{
+	struct replay_thread *t = r->whole;
+	struct walk_step *s;
+
+	if (!t || t->next)
+		return false;
+	s = look(r, t);
+	if (s->kind != WALK_BLOCK || !s->n) {
+		t->next = s;
+		return false;
+	}
+	if (r->pick.accesses)
+		accesses_find(&t->accesses, s, s->base);
+	x->thread = r->told;
+	x->step = s;
+	note_block(t, x);
+	return true;
+}
+
+/* is all that the thread does asked for, and nothing of others before that? */
+static bool is_whole(const struct replay *r, const struct replay_thread *t)
+{
+	return !r->pick.interleave && !r->pick.from &&
+	       r->pick.count == UINT64_MAX && r->told == told_of(t);
+}
+
 bool replay_next(struct replay *r, struct replay_event *x)
 {
 	struct replay_thread *t;
 
+	if (tell_block(r, x))
+		return true;
+	r->whole = NULL;
 	while ((t = choose(r))) {
 		begin_thread(r, t);
 		if (r->told != told_of(t) && is_picked(&r->pick, told_of(t))) {
@@ -306,7 +346,9 @@ bool replay_next(struct replay *r, struct replay_event *x)
 		if (!t->child && t->insns >= end_of(&r->pick))
 			end_thread(r, t);
 		else if (tell(r, t, x) && is_picked(&r->pick, x->thread))
-			return true;
+			break;
 	}
-	return false;
+	if (t && x->kind == REPLAY_BLOCK && is_whole(r, t))
+		r->whole = t;
+	return t;
 }

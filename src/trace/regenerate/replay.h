@@ -89,6 +89,9 @@ struct replay {
 	struct replay_pick pick;
 	VEC(struct replay_thread *) thread; /* that were asked for */
 	size_t at;			    /* the one that is told */
+	/* it was told last, a block, and all that it did was asked for; or
+	   NULL */
+	struct replay_thread *whole;
 	const struct trace_thread *told;
 	/* of processes that were made in the memory of others: the trace has no
 	   numbers of these, so that they get those behind all of them */

@@ -94,23 +94,27 @@ static inline bool stream_is_dry(struct stream *s)
 	return !stream_record(s) && !s->part;
 }
 
+/* the next n bits, 1 to 32; requires: so many are left before the next record
+   or the end of the part */
+static inline uint32_t stream_sure(const struct stream *s, unsigned n)
+{
+	const uint64_t *w = &s->part->bit[s->at / 64];
+	unsigned at = s->at % 64;
+	uint64_t value = w[0] << at | w[1] >> 1 >> (63 - at);
+
+	return (uint32_t)(value >> (64 - n));
+}
+
 /* the next n bits, 1 to 32, or what is left of them with zeroes behind;
    *left: how many there were */
 static inline uint32_t stream_peek(struct stream *s, unsigned n,
 				   unsigned *left)
 {
-	const uint64_t *w;
-	uint64_t value;
-	unsigned at;
-
 	*left = 0;
 	if (stream_record(s) || !s->part)
 		return 0;
 	*left = s->stop - s->at < n ? (unsigned)(s->stop - s->at) : n;
-	w = &s->part->bit[s->at / 64];
-	at = s->at % 64;
-	value = w[0] << at | w[1] >> 1 >> (63 - at);
-	return (uint32_t)(value >> (64 - n)) &
+	return stream_sure(s, n) &
 	       ~(uint32_t)((UINT64_C(1) << (n - *left)) - 1);
 }
 

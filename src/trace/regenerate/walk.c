@@ -1,4 +1,5 @@
 /* walk: see walk.h. */
+#include "trace/regenerate/runs.h"
 #include "trace/regenerate/walk_int.h"
 
 /* a program's trace says something sooner: each cycle of a graph does */
@@ -479,6 +480,7 @@ static bool stride(struct walk *w)
 	    !stream_has_bits(&w->stream) || ++w->silent > MOST_SILENT)
 		return false;
 	w->fresh = false;
+	w->before.n = 0;
 	walk_tell_block(w, 0, w->at.plan->block[w->at.vertex].ninsn);
 	return true;
 }
@@ -502,11 +504,73 @@ static void prepare(struct walk *w)
 	}
 }
 
+/*
+ * stride() by all blocks that the next bits lead to. The held one and those can
+ * be given up to the last one, as there are bits left before the next record.
+ */
+static bool begin_run(struct walk *w)
+{
+	const struct run_block *last;
+	struct run *r;
+
+	if (!w->holds || w->ntold != 1 || w->over || w->gap || w->lost ||
+	    w->fresh || w->nway || w->nprefix || !w->at.image ||
+	    w->at.vertex >= w->at.plan->p->nblock ||
+	    w->stream.stop - w->stream.at <= RUN_BITS)
+		return false;
+	r = runs_next(w->at.plan, w->at.vertex,
+		      stream_sure(&w->stream, RUN_BITS));
+	if (!r || (w->silent += r->nblock) > MOST_SILENT)
+		return false;
+	stream_skip(&w->stream, r->nbit);
+	if (r->nbit)
+		w->silent = 0;
+	if (w->counts) {
+		r->times++;
+		w->counts->left = true;
+	}
+	w->run = r->block;
+	w->nrun = r->nblock;
+	last = &r->block[r->nblock - 1];
+	w->at.vertex = last->vertex;
+	w->edge = last->edge;
+	w->by = BY_BRANCH;
+	w->first = 0;
+	w->way = r->way;
+	w->nway = r->nway;
+	w->before.n = 0;
+	return true;
+}
+
+/* the next block of a run is held */
+static void tell_run(struct walk *w)
+{
+	const struct run_block *b = w->run++;
+	struct walk_step *s = walk_queued(w, 1);
+
+	w->nrun--;
+	w->ntold = 2;
+	s->kind = WALK_BLOCK;
+	s->by = BY_BRANCH;
+	s->told = 0;
+	s->vertex = b->vertex;
+	s->edge = b->edge;
+	s->first = 0;
+	s->n = b->n;
+	s->image = w->at.image;
+	s->plan = w->at.plan;
+	s->base = w->at.base;
+	s->address = b->address;
+	s->depth = w->stacks.is.frame.n;
+}
+
 struct walk_step *walk_next(struct walk *w)
 {
 	struct walk_step *s;
 
-	if (!stride(w))
+	if (w->nrun || begin_run(w))
+		tell_run(w);
+	else if (!stride(w))
 		prepare(w);
 	s = walk_queued(w, 0);
 	w->given++;

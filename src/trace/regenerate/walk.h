@@ -74,6 +74,10 @@ struct walk {
 	const char *why;
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;
+	/* blocks of a run that were not told yet: control is behind them
+	   (runs.h) */
+	const struct run_block *run;
+	uint32_t nrun;
 	struct targets targets;
 	struct walk_counts *counts; /* NULL: it does not count */
 	/* addresses that were looked up, by a hash of them */

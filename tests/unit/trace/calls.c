@@ -38,23 +38,35 @@ static void ends(void *arg, struct open_call *c, uint64_t end, bool returned)
 	say(returned ? "/" : "?", c, end - c->begin);
 }
 
+/* a copy that stays, until there are 64 more */
+static struct walk_step *step(struct walk_step s)
+{
+	static struct walk_step kept[64];
+	static size_t n;
+
+	kept[n % 64] = s;
+	return &kept[n++ % 64];
+}
+
 static struct replay_event block(char name, size_t depth, enum walk_by by,
 				 uint64_t number)
 {
 	return (struct replay_event){
 		.kind = REPLAY_BLOCK,
 		.number = number,
-		.step = {.kind = WALK_BLOCK, .by = (uint8_t)by,
-			 .image = &image, .plan = &plan[name - 'a'],
-			 .depth = depth, .n = 1},
+		.step = step((struct walk_step){
+			.kind = WALK_BLOCK, .by = (uint8_t)by,
+			.image = &image, .plan = &plan[name - 'a'],
+			.depth = depth, .n = 1}),
 	};
 }
 
 static struct replay_event other(enum replay_kind kind, size_t depth,
 				 uint64_t number)
 {
-	return (struct replay_event){.kind = (uint8_t)kind, .number = number,
-				     .step = {.depth = depth}};
+	return (struct replay_event){
+		.kind = (uint8_t)kind, .number = number,
+		.step = step((struct walk_step){.depth = depth})};
 }
 
 static void check(const struct replay_event *x, size_t n, const char *want)
