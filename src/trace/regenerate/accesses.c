@@ -27,13 +27,11 @@ static void lose(struct accesses *x, unsigned r)
 
 /* --- values that the thread has written */
 
-static bool next_value(struct accesses *x, unsigned size, uint64_t *value)
+/* those that were written before a handler ran come first */
+static bool early_value(struct accesses *x, unsigned size, uint64_t *value)
 {
-	if (x->lost)
+	if (x->lost || x->at.early.n - x->at.nearly < size)
 		return false;
-	if (x->at.early.n - x->at.nearly < size)
-		return x->at.early.n == x->at.nearly &&
-		       stream_value(x->stream, size, value);
 	*value = 0;
 	memcpy(value, x->at.early.at + x->at.nearly, size);
 	*value = le64toh(*value);
@@ -41,7 +39,14 @@ static bool next_value(struct accesses *x, unsigned size, uint64_t *value)
 	return true;
 }
 
-static void take_value(struct accesses *x, const struct slice_op *op)
+static bool next_value(struct accesses *x, unsigned size, uint64_t *value)
+{
+	if (x->at.early.n != x->at.nearly)
+		return early_value(x, size, value);
+	return !x->lost && stream_value(x->stream, size, value);
+}
+
+static void take_value(struct accesses *x, const struct exec_op *op)
 {
 	uint64_t value;
 
@@ -56,48 +61,61 @@ static void take_value(struct accesses *x, const struct slice_op *op)
 
 /* --- operations */
 
-static bool operand_of(const struct accesses *x, const struct slice_op *op,
-		       unsigned r, uint64_t base, uint64_t *value)
+static bool knows_all(const struct accesses *x, const struct exec_op *op)
 {
-	*value = 0;
-	if (r == UOP_NONE)
-		return true;
-	if (r == UOP_IMM) {
-		*value = (uint64_t)op->uop.imm + (op->relative ? base : 0);
-		return true;
-	}
-	*value = x->at.value[r];
-	return knows(x, r);
+	return !(op->needs & ~x->at.valid);
 }
 
-static void compute(struct accesses *x, const struct slice_op *op,
+static void add(struct accesses *x, const struct exec_op *op, uint64_t base)
+{
+	const uint64_t *v = x->at.value;
+
+	if (knows_all(x, op))
+		set(x, op->reg, v[op->a] + v[op->b] + op->imm +
+					op->relative * base);
+	else
+		lose(x, op->reg);
+}
+
+static uint64_t operand_of(const struct accesses *x, const struct exec_op *op,
+			   unsigned r, uint64_t base)
+{
+	if (r == UOP_IMM)
+		return (uint64_t)op->op.uop.imm + op->relative * base;
+	return r == UOP_NONE ? 0 : x->at.value[r];
+}
+
+static void compute(struct accesses *x, const struct exec_op *op,
 		    uint64_t base)
 {
-	uint64_t a = 0, b = 0;
+	const struct uop *u = &op->op.uop;
 
-	if (operand_of(x, op, op->uop.a, base, &a) &&
-	    operand_of(x, op, op->uop.b, base, &b))
-		set(x, op->uop.dst, slice_compute(&op->uop, a, b));
+	if (knows_all(x, op))
+		set(x, op->reg, slice_compute(u, operand_of(x, op, u->a, base),
+					      operand_of(x, op, u->b, base)));
 	else
-		lose(x, op->uop.dst);
+		lose(x, op->reg);
 }
 
-static bool knows_place(const struct accesses *x, const struct access *a)
+/* requires: there is room */
+static void add_plain(struct accesses *x, const struct exec_op *op,
+		      uint64_t base)
 {
-	switch (a->how) {
-	case ACCESS_GATHER:
-	case ACCESS_UNKNOWN:
-	case ACCESS_STRING_UNTIL:
-		return false;
-	case ACCESS_STRING:
-		if (!knows(x, SLICE_COUNT))
-			return false;
-		break;
-	}
-	return (a->base == ISA_NO_REG || knows(x, a->base)) &&
-	       (a->index == ISA_NO_REG || knows(x, a->index)) &&
-	       (a->segment == ACCESS_FLAT ||
-		(a->segment == ACCESS_FS && x->stream->thread_base));
+	struct replay_access *r = &x->found.at[x->found.n++];
+	const uint64_t *v = x->at.value;
+
+	*r = op->like;
+	if (knows_all(x, op))
+		r->address = v[op->a] + (v[op->b] << op->shift) + op->imm +
+			     op->relative * base;
+	else
+		r->known = false;
+}
+
+static bool knows_segment(const struct accesses *x, const struct access *a)
+{
+	return a->segment == ACCESS_FLAT ||
+	       (a->segment == ACCESS_FS && x->stream->thread_base);
 }
 
 static uint64_t times_of(const struct accesses *x, const struct access *a)
@@ -107,53 +125,57 @@ static uint64_t times_of(const struct accesses *x, const struct access *a)
 	return a->narrow ? (uint32_t)n : n;
 }
 
-static void add_access(struct accesses *x, const struct slice_op *op,
-		       uint32_t insn, uint64_t base)
+/* requires: there is room */
+static void add_access(struct accesses *x, const struct exec_op *op,
+		       uint64_t base)
 {
-	const struct access *a = &op->access;
+	const struct access *a = &op->op.access;
 	const uint64_t segments[ACCESS_SEGMENTS] = {
 		[ACCESS_FS] = x->stream->thread_base};
-	struct replay_access r = {
-		.times = 1, .insn = insn, .size = a->size,
-		.element = a->element, .kind = a->kind, .how = a->how,
-		.known = knows_place(x, a),
-	};
+	struct replay_access *r = &x->found.at[x->found.n++];
 
-	if (r.known) {
-		r.address = access_address(a, x->at.value, segments) +
-			    (op->relative ? base : 0);
-		if (a->how == ACCESS_STRING)
-			r.times = times_of(x, a);
-	}
-	vec_push(&x->found, r);
+	*r = op->like;
+	r->known &= knows_all(x, op) && knows_segment(x, a);
+	if (!r->known)
+		return;
+	r->address = access_address(a, x->at.value, segments) +
+		     op->relative * base;
+	if (a->how == ACCESS_STRING)
+		r->times = times_of(x, a);
 }
 
 /* of instructions from..end-1 of the block */
-static void execute(struct accesses *x, const struct slice_op *op,
+static void execute(struct accesses *x, const struct exec_block *b,
 		    uint32_t from, uint32_t end, uint64_t base)
 {
-	for (uint32_t insn = 0; op->code != SLICE_END; op++) {
-		if (op->code == SLICE_SKIP)
-			insn += op->skip;
-		if (insn >= end)
-			return;
-		if (insn < from)
-			continue;
+	const struct exec_op *op = b->op;
+
+	vec_reserve(&x->found, b->naccess);
+	while (op->insn < from && op->code != EXEC_END)
+		op++;
+	for (; op->insn < end; op++)
 		switch (op->code) {
-		case SLICE_VALUE:
+		case EXEC_VALUE:
 			take_value(x, op);
 			break;
-		case SLICE_ACCESS:
-			add_access(x, op, insn, base);
+		case EXEC_PLAIN:
+			add_plain(x, op, base);
 			break;
-		case SLICE_SET:
+		case EXEC_ACCESS:
+			add_access(x, op, base);
+			break;
+		case EXEC_ADD:
+			add(x, op, base);
+			break;
+		case EXEC_SET:
 			compute(x, op, base);
 			break;
-		case SLICE_LOSE:
+		case EXEC_LOSE:
 			lose(x, op->reg);
 			break;
+		case EXEC_END:
+			return;
 		}
-	}
 }
 
 /* --- the stack pointer */
@@ -220,8 +242,8 @@ static bool is_strange(const struct walk_step *s)
 
 static void enter_block(struct accesses *x, const struct walk_step *s)
 {
-	const struct slice_op *op = s->edge == MAP_NONE || !s->plan->values ?
-					    NULL : s->plan->values[s->edge].op;
+	const struct exec_block *b = s->edge == MAP_NONE || !s->plan->values ?
+					     NULL : &s->plan->values[s->edge];
 
 	if (s->first)
 		return;
@@ -235,8 +257,8 @@ static void enter_block(struct accesses *x, const struct walk_step *s)
 		stream_seek_value(x->stream, s->values);
 		x->lost = false;
 	}
-	if (op)
-		execute(x, op, 0, 1, 0);
+	if (b && b->op)
+		execute(x, b, 0, 1, 0);
 }
 
 static void run_block(struct accesses *x, const struct walk_step *s,
@@ -248,7 +270,7 @@ static void run_block(struct accesses *x, const struct walk_step *s,
 		x->at.valid = 0;
 		return;
 	}
-	execute(x, s->plan->slice[s->vertex].op, s->first, s->first + s->n,
+	execute(x, &s->plan->slice[s->vertex], s->first, s->first + s->n,
 		base);
 	note_frame(x, s->depth);
 }

@@ -11,19 +11,9 @@
 
 #include "trace/regenerate/walk.h"
 
-struct replay_access {
-	uint64_t address;
-	uint64_t times;	 /* so often, one behind the other */
-	uint32_t insn;	 /* of the block */
-	uint16_t size;	 /* of each, bytes, or MEM_SIZE_UNKNOWN */
-	uint16_t element; /* as in struct access */
-	uint8_t kind, how; /* enum access_kind, access_how */
-	bool known; /* the address is, and how often */
-};
-
 /* what a thread knows, where it runs */
 struct accesses_at {
-	uint64_t value[UOP_NREGS]; /* of registers, and temporaries */
+	uint64_t value[EXEC_ZERO + 1]; /* of registers, and temporaries */
 	uint64_t valid;		   /* bits of those that are known */
 	/* values that were written for this place before a signal arrived here,
 	   and come before those of the stream */

@@ -40,7 +40,7 @@ static void find_heights(struct proc_plan *k)
 /* the operations of a block of so many instructions; false: they are not
    right */
 static bool read_slice(struct proc_plan *k, struct bytes *b, uint32_t ninsn,
-		       struct block_slice *to)
+		       struct exec_block *to)
 {
 	VEC(struct slice_op) op = {0};
 	uint64_t insn = 0;
@@ -56,7 +56,7 @@ static bool read_slice(struct proc_plan *k, struct bytes *b, uint32_t ninsn,
 			vec_push(&op, x);
 	} while (good && op.at[op.n - 1].code != SLICE_END);
 	if (good)
-		to->op = arena_copy(&k->arena, op.at, op.n * sizeof *op.at);
+		*to = exec_make(&k->arena, op.at);
 	vec_free(&op);
 	return good;
 }
@@ -84,8 +84,8 @@ static void read_slices(struct proc_plan *k, uint32_t proc)
 
 	if (!s.n)
 		return;
-	k->slice = ARENA_ARRAY(&k->arena, struct block_slice, k->p->nblock);
-	k->values = ARENA_ARRAY(&k->arena, struct block_slice,
+	k->slice = ARENA_ARRAY(&k->arena, struct exec_block, k->p->nblock);
+	k->values = ARENA_ARRAY(&k->arena, struct exec_block,
 				k->p->nedge + 1);
 	for (uint32_t v = 0; good && v < k->p->nblock; v++)
 		good = read_slice(k, &b, k->block[v].ninsn, &k->slice[v]);

@@ -12,7 +12,7 @@
 #include "count/map/map.h"
 #include "flow/codes.h"
 #include "trace/place/graph.h"
-#include "trace/slice/slice.h"
+#include "trace/regenerate/execute.h"
 
 struct choice {
 	uint16_t code;
@@ -32,11 +32,6 @@ struct choices {
 	   there is none, or it is longer */
 	const struct choice **quick;
 	uint8_t bits;
-};
-
-/* a block's slice (trace/slice/slice.h); the last one is SLICE_END */
-struct block_slice {
-	const struct slice_op *op;
 };
 
 struct run;
@@ -64,7 +59,7 @@ struct proc_plan {
 	struct choices *choice; /* by vertex */
 	/* by vertex, and values that edges write, by edge, or NULL; all NULL:
 	   addresses of the procedure are not known */
-	struct block_slice *slice, *values;
+	struct exec_block *slice, *values;
 	uint64_t *ran; /* by edge: how often control went along, where a walk
 			  counts (walk.h), but for runs */
 	struct runs *runs; /* by vertex (runs.h) */

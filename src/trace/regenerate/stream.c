@@ -172,7 +172,7 @@ static bool next_values(struct stream *s)
 	return s->part && s->part->sequence != part;
 }
 
-bool stream_value(struct stream *s, unsigned size, uint64_t *value)
+bool stream_find_value(struct stream *s, unsigned size, uint64_t *value)
 {
 	*value = 0;
 	while (s->value.n - s->value_at < size)

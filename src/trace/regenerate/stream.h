@@ -5,6 +5,9 @@
 #ifndef TRACE_REGENERATE_STREAM_H
 #define TRACE_REGENERATE_STREAM_H
 
+#include <endian.h>
+#include <string.h>
+
 #include "trace/file/trace_file.h"
 
 /* images were loaded, up to a time; or the one with that base is gone */
@@ -54,8 +57,20 @@ static inline bool stream_has_bits(const struct stream *s)
 }
 
 /* the next value of a register, of 1 to 8 bytes; false: there is none before
-   the next bits */
-bool stream_value(struct stream *s, unsigned size, uint64_t *value);
+   the next bits. It may be that of the next part */
+bool stream_find_value(struct stream *s, unsigned size, uint64_t *value);
+static inline bool stream_value(struct stream *s, unsigned size,
+				uint64_t *value)
+{
+	uint64_t x;
+
+	if (s->value.n - s->value_at < sizeof x)
+		return stream_find_value(s, size, value);
+	memcpy(&x, s->value.at + s->value_at, sizeof x);
+	*value = le64toh(x) & UINT64_MAX >> (64 - 8 * size);
+	s->value_at += size;
+	return true;
+}
 /* goes on with the byte of that number, of those that were come to */
 void stream_seek_value(struct stream *s, uint64_t number);
 static inline uint64_t stream_value_number(const struct stream *s)
