@@ -139,6 +139,31 @@ void compressor_add(struct compressor *c, buffer *out, const void *bytes,
 	out->n += got;
 }
 
+/* the format: RFC 8878, 3.1.1 */
+void compress_not(buffer *out, const void *bytes, size_t n)
+{
+	enum {
+		HEAD = 0xa0, /* one segment, whose size has 4 bytes */
+		BLOCK = 128 << 10,
+		LAST = 1, /* bit of a block's head */
+		SIZE_SHIFT = 3,
+	};
+	const uint8_t *at = bytes;
+
+	assert(n <= UINT32_MAX);
+	buffer_uint(out, 4, ZSTD_MAGICNUMBER);
+	buffer_uint(out, 1, HEAD);
+	buffer_uint(out, 4, n);
+	do {
+		size_t size = n < BLOCK ? n : BLOCK;
+
+		n -= size;
+		buffer_uint(out, 3, size << SIZE_SHIFT | (n ? 0 : LAST));
+		buffer_bytes(out, at, size);
+		at += size;
+	} while (n);
+}
+
 void compressor_free(struct compressor *c)
 {
 	if (c)

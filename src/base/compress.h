@@ -36,6 +36,8 @@ struct compressor *compressor_new(int level);
 void compressor_add(struct compressor *c, buffer *out, const void *bytes,
 		    size_t n);
 void compressor_free(struct compressor *c);
+/* appends a frame that holds them as they are: for who has no time */
+void compress_not(buffer *out, const void *bytes, size_t n);
 /* decompress() of at most `most` bytes, however few they were made from */
 int decompress_piece(buffer *out, const void *bytes, size_t n, size_t most,
 		     const char *where, const char *what, struct err *e);

@@ -267,6 +267,8 @@ static bool empty_ring(struct drain *d, struct drain_ring *r)
 	if (!read_ring(d, r, &k) || k.filled == r->done ||
 	    k.filled - r->done > RING_PARTS)
 		return false;
+	if (k.filled - r->done > RING_PARTS - RING_PARTS / 4)
+		trace_writer_hurry(d->writer);
 	for (; r->done != k.filled; r->done++) {
 		unsigned i = r->done % RING_PARTS;
 

@@ -7,8 +7,7 @@
 
 /*
  * The writer runs beside the program that it traces, and whatever it takes is
- * time that the program waits for if the two of them have one processor. Of
- * values of registers there are so many that it waits in any case.
+ * time that the program waits for if the two of them have one processor.
  */
 enum { LEVEL = 1, LEVEL_OF_VALUES = -1 };
 enum { LEB_MOST = 10, WORD_BITS = 64, TRACE_FROM = 56, LEAST_COLUMN = 4096 };
@@ -260,6 +259,10 @@ void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
 	put_values(p, x);
 	put_columns(p);
 	assert(p->all.n <= TRACE_CHUNK_BYTES);
-	compressor_add(p->fixed[CHUNK_VALUES].n ? p->of_values : p->compressor,
-		       out, p->all.at, p->all.n);
+	if (x->hurried)
+		compress_not(out, p->all.at, p->all.n);
+	else
+		compressor_add(p->fixed[CHUNK_VALUES].n ? p->of_values
+							: p->compressor,
+			       out, p->all.at, p->all.n);
 }

@@ -13,6 +13,7 @@ enum {
 	SHARES = 16,
 	BUFFERS = 64,	  /* of threads, that are kept to be used again */
 	DEAD_MOST = 1000, /* threads that are kept for nothing */
+	HURRIED = 64,	  /* chunks that are not compressed */
 };
 
 struct writer_thread {
@@ -39,6 +40,8 @@ struct trace_writer {
 	const uint8_t *value; /* of the part that is given, nvalue bytes */
 	size_t nvalue;
 	size_t chunk_words; /* of a chunk, about */
+	bool small; /* how much may be kept was said: there is always time */
+	unsigned hurried; /* so many chunks more are not compressed */
 	size_t gathered; /* words of all threads */
 	size_t dead; /* threads of which nothing is left to write */
 	bool told; /* that the trace has ended */
@@ -166,13 +169,14 @@ static void thread_flush(struct trace_writer *w, struct writer_thread *t)
 				.parts = (uint32_t)t->size.n, .tid = t->tid};
 	size_t n = t->size.n;
 	const struct chunk_parts parts = {t->word.at, t->size.at, t->value.at,
-					  t->nvalue.at, n};
+					  t->nvalue.at, n, w->hurried > 0};
 
 	if (!n)
 		return;
 	w->bytes.n = 0;
 	if (!w->out.stopped)
 		chunk_pack(w->packer, &parts, &w->bytes);
+	w->hurried -= w->hurried > 0;
 	w->gathered -= words_of(t);
 	t->word.n = t->size.n = t->value.n = t->nvalue.n = 0;
 	if (w->thread.n > BUFFERS)
@@ -227,6 +231,7 @@ struct trace_writer *trace_writer_open(const char *path,
 	}
 	w->out.overwritten = overwritten;
 	w->out.arg = w;
+	w->small = o->limit || o->last;
 	w->packer = chunk_packer_new(o->level);
 	w->chunk_words = chunk_words(o->limit, w->out.ring_size);
 	return w;
@@ -399,6 +404,12 @@ int trace_writer_end(struct trace_writer *w, uint32_t process, uint32_t thread,
 		mark(w, t);
 	w->dead += is_dead(w, t);
 	return answer(w, e);
+}
+
+void trace_writer_hurry(struct trace_writer *w)
+{
+	if (!w->small)
+		w->hurried = HURRIED;
 }
 
 enum trace_ended trace_writer_stopped(const struct trace_writer *w)

@@ -45,10 +45,10 @@ static void parts_clear(struct parts *p)
 }
 
 static void pack(struct chunk_packer *k, const struct parts *p,
-		 struct trace_chunk *x)
+		 bool hurried, struct trace_chunk *x)
 {
 	const struct chunk_parts all = {p->word.at, p->size.at, p->value.at,
-					p->nvalue.at, p->size.n};
+					p->nvalue.at, p->size.n, hurried};
 
 	chunk_pack(k, &all, &x->packed);
 }
@@ -76,15 +76,15 @@ static void parts_random(struct parts *p, uint64_t seed, size_t most)
 }
 
 /* packs and unpacks them, and checks every part */
-static void check(struct chunk_packer *k, struct trace_chunk *x,
-		  const struct parts *p)
+static void check_packed(struct chunk_packer *k, struct trace_chunk *x,
+			 const struct parts *p, bool hurried)
 {
 	const uint64_t *word = p->word.at;
 	const uint8_t *value = p->value.at;
 	struct err e;
 
 	x->packed.n = 0;
-	pack(k, p, x);
+	pack(k, p, hurried, x);
 	assert_int_equal(chunk_unpack(x, 77, "x", &e), 0);
 	assert_int_equal(x->part.n, p->size.n);
 	for (size_t i = 0; i < p->size.n; i++) {
@@ -97,6 +97,13 @@ static void check(struct chunk_packer *k, struct trace_chunk *x,
 					    p->nvalue.at[i]);
 		value += p->nvalue.at[i];
 	}
+}
+
+static void check(struct chunk_packer *k, struct trace_chunk *x,
+		  const struct parts *p)
+{
+	check_packed(k, x, p, false);
+	check_packed(k, x, p, true);
 }
 
 static void test_random(void **state)
@@ -203,7 +210,7 @@ static void test_cut(void **state)
 		parts_add(&p, all, 8);
 		parts_add(&p, before, 5);
 		x.packed.n = 0;
-		pack(k, &p, &x);
+		pack(k, &p, i % 2, &x);
 		assert_int_equal(chunk_unpack(&x, 0, "x", &e), 0);
 		assert_int_equal(x.part.n, 2);
 		assert_true(x.part.at[0].cut);
