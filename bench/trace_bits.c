@@ -5,19 +5,22 @@
  *
  * prints instructions, conditional branches, indirect jumps and calls, bits of
  * codes and targets, words of records, bytes of values of registers, how many
- * values these are, accesses of memory, those whose address is not known, and
- * the seconds that a replay took without and with accesses; a line each, name
- * and number.
+ * values these are, accesses of memory, those whose address is not known, bits
+ * of codes on edges that leave conditional branches, and on those that leave
+ * neither such nor indirect ones, how often a code was written, and the seconds
+ * that a replay took without and with accesses; a line each, name and number.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "trace/regenerate/replay.h"
+#include "trace/regenerate/runs.h"
 
 struct sums {
 	uint64_t insns, conditional, indirect, accesses, unknown;
 	uint64_t bits, words, values, taken;
+	uint64_t conditional_bits, other_bits, writes;
 };
 
 static double now(void)
@@ -28,20 +31,27 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* what leaves the block: 1 by a condition, 2 by a target, else 0 */
-static unsigned leaves(const struct proc_plan *p, uint32_t vertex)
+/* what leaves the block */
+enum leaves {
+	LEAVES_ELSE,
+	LEAVES_CONDITION,
+	LEAVES_TARGET,
+};
+
+static enum leaves leaves(const struct proc_plan *p, uint32_t vertex)
 {
-	unsigned ways = 0;
+	enum leaves how = LEAVES_ELSE;
 
 	for_each_edge_out (e, &p->t.g, vertex) {
 		const struct map_edge *d = &p->edge[e];
 
 		if (d->kind == MAP_TABLE || d->kind == MAP_TO_HUB ||
 		    d->kind == MAP_AWAY || (d->writes & MAP_WRITES_TARGET))
-			return 2;
-		ways += d->kind == MAP_TAKEN;
+			return LEAVES_TARGET;
+		if (d->kind == MAP_TAKEN)
+			how = LEAVES_CONDITION;
 	}
-	return ways ? 1 : 0;
+	return how;
 }
 
 static double replay_all(struct walks *w, bool accesses, struct sums *s)
@@ -68,22 +78,60 @@ static double replay_all(struct walks *w, bool accesses, struct sums *s)
 	return now() - began;
 }
 
+/* of the edges of a procedure, how often control went along */
+static void count_edges(const struct proc_plan *p, struct sums *s)
+{
+	for (uint32_t e = 0; e < p->p->nedge; e++) {
+		const struct map_edge *d = &p->edge[e];
+		uint64_t bits = p->ran[e] * d->ncode;
+
+		if (d->kind == MAP_FROM_HUB) {
+			s->writes += d->ncode ? p->ran[e] : 0;
+			continue;
+		}
+		if (d->from >= p->p->nblock || d->kind >= MAP_BACK) {
+			s->other_bits += bits;
+			continue;
+		}
+		switch (leaves(p, d->from)) {
+		case LEAVES_CONDITION:
+			s->conditional += p->ran[e];
+			s->conditional_bits += bits;
+			break;
+		case LEAVES_TARGET:
+			s->indirect += p->ran[e];
+			break;
+		case LEAVES_ELSE:
+			s->other_bits += bits;
+		}
+		s->writes += d->ncode ? p->ran[e] : 0;
+	}
+}
+
 static void count_branches(struct walks *w, struct sums *s)
 {
-	struct replay_pick pick = {.process = REPLAY_ALL, .thread = REPLAY_ALL,
-				   .count = UINT64_MAX};
-	struct replay_event x;
-	struct replay r;
+	struct walk_counts counts = {0};
+	const struct trace_file *f = w->file;
 
-	replay_begin(&r, w, &pick);
-	while (replay_next(&r, &x))
-		if (x.kind == REPLAY_BLOCK) {
-			unsigned how = leaves(x.step->plan, x.step->vertex);
+	for (size_t i = 0; i < f->thread.n; i++) {
+		struct walk walk;
 
-			s->conditional += how == 1;
-			s->indirect += how == 2;
-		}
-	replay_end(&r);
+		walk_begin(&walk, w, &f->thread.at[i]);
+		walk.counts = &counts;
+		while (walk_next(&walk)->kind != WALK_END)
+			;
+		walk_end(&walk);
+	}
+	vec_free(&counts.death);
+	for (size_t i = 0; i < w->images.image.n; i++) {
+		const struct replay_image *m = w->images.image.at[i];
+
+		for (size_t k = 0; k < m->map.proc.n; k++)
+			if (m->plan[k]) {
+				runs_add_up(m->plan[k]);
+				count_edges(m->plan[k], s);
+			}
+	}
 }
 
 static void count_stream(const struct trace_file *f, struct sums *s)
@@ -127,10 +175,11 @@ int main(int argc, char **argv)
 	printf("insns %" PRIu64 "\nconditional %" PRIu64 "\nindirect %" PRIu64
 	       "\nbits %" PRIu64 "\nwords %" PRIu64 "\nvalues %" PRIu64
 	       "\ntaken %" PRIu64 "\naccesses %" PRIu64 "\nunknown %" PRIu64
-	       "\nseconds %.3f\nseconds_with %.3f\n", s.insns, s.conditional,
-	       s.indirect, s.bits, s.words, s.values, with.taken,
-	       with.accesses,
-	       with.unknown, plain, full);
+	       "\nconditional_bits %" PRIu64 "\nother_bits %" PRIu64
+	       "\nwrites %" PRIu64 "\nseconds %.3f\nseconds_with %.3f\n",
+	       s.insns, s.conditional, s.indirect, s.bits, s.words, s.values,
+	       with.taken, with.accesses, with.unknown, s.conditional_bits,
+	       s.other_bits, s.writes, plain, full);
 	walks_close(&w);
 	trace_close(&f);
 	return 0;

@@ -10,8 +10,9 @@ Numbers of the first table are elapsed time by the original's of the same round:
 all ways in turns, medians of three rounds (or ROUNDS); the writer of the trace
 runs beside the program, and is waited for. The second has bits per conditional
 branch and per indirect one as they are written (records and targets are of the
-latter), bytes of the file per instruction without what it says of images, and
-millions of instructions that a second of replay tells. The third is of
+latter), bits on edges that leave neither and codes written, by conditional
+branches; bits of the file per conditional branch without what it says of
+images, and millions of instructions that a second of replay tells. The third is of
 addresses: the share that is computed, bytes of values per instruction, bytes
 of the file per instruction, and the speed of a replay with them.
 """
@@ -110,9 +111,11 @@ def table(head, rows, form, worst=max):
 
 def control(h):
     branches = max(h["conditional"], 1)
-    targets = 64 * h["words"] / max(h["indirect"], 1)
-    return ((h["bits"]) / branches, targets, 8 * h["bytes"] / branches,
-            h["insns"] / h["seconds"] / 1e6)
+    targets = (64 * h["words"] + h["bits"] - h["conditional_bits"] -
+               h["other_bits"])
+    return (h["conditional_bits"] / branches, h["other_bits"] / branches,
+            targets / max(h["indirect"], 1), h["writes"] / branches,
+            8 * h["bytes"] / branches, h["insns"] / h["seconds"] / 1e6)
 
 
 def data(h):
@@ -139,7 +142,8 @@ def main():
         table([w for w in all_ways if w], times, "%12.2f")
         for e in ENCODINGS:
             print(e)
-            table(["bits/cond", "rec.bits/ind", "at rest/cond", "M insns/s"],
+            table(["bits/cond", "others'/cond", "bits/ind", "writes/cond",
+                   "at rest/cond", "M insns/s"],
                   bits[e], "%12.3f")
         print("addresses")
         table(["computed %", "raw B/insn", "rest B/insn", "M insns/s"],

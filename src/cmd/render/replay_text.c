@@ -220,13 +220,12 @@ static void take_addresses(struct lines *k, const struct replay_event *x)
 	for (; replay_insn_next(&i); n++)
 		while (replay_data_next(&a, n, &d)) {
 			uint64_t number = x->number + (n - first);
+			uint64_t place = i.pc - x->step->base;
 
 			if (d.kind != ACCESS_STORE)
-				put_access(k, x, number, i.pc - x->step->base, "r",
-					   &d);
+				put_access(k, x, number, place, "r", &d);
 			if (d.kind != ACCESS_LOAD)
-				put_access(k, x, number, i.pc - x->step->base, "w",
-					   &d);
+				put_access(k, x, number, place, "w", &d);
 		}
 }
 

@@ -106,7 +106,7 @@ struct chunk_parts {
 	const uint8_t *value;
 	const uint32_t *nvalue;
 	size_t n;
-	bool hurried; /* there is no time to compress them */
+	bool hurried; /* there is no time to compress values */
 };
 void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
 		buffer *out);

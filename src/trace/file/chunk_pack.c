@@ -259,10 +259,10 @@ void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
 	put_values(p, x);
 	put_columns(p);
 	assert(p->all.n <= TRACE_CHUNK_BYTES);
-	if (x->hurried)
-		compress_not(out, p->all.at, p->all.n);
+	if (!p->fixed[CHUNK_VALUES].n)
+		compressor_add(p->compressor, out, p->all.at, p->all.n);
+	else if (!x->hurried)
+		compressor_add(p->of_values, out, p->all.at, p->all.n);
 	else
-		compressor_add(p->fixed[CHUNK_VALUES].n ? p->of_values
-							: p->compressor,
-			       out, p->all.at, p->all.n);
+		compress_not(out, p->all.at, p->all.n);
 }

@@ -56,8 +56,8 @@ int trace_writer_part(struct trace_writer *w, uint32_t process,
 /* a thread that has no more parts */
 int trace_writer_end(struct trace_writer *w, uint32_t process, uint32_t thread,
 		     enum trace_ended how, struct err *e);
-/* a thread waits, or is about to: some chunks are written as they are. Not if
-   the trace has a limit */
+/* a thread waits, or is about to: some chunks with values are written as they
+   are. Not if the trace has a limit */
 void trace_writer_hurry(struct trace_writer *w);
 /* why the trace has ended before the programs did; 0: it has not */
 enum trace_ended trace_writer_stopped(const struct trace_writer *w);

@@ -90,13 +90,15 @@ static bool lengthen(const struct traced_proc *k, struct codes *c)
 	return true;
 }
 
-/* what an edge costs to write: its code runs, whatever it writes */
+/* what it costs to write codes: what runs to write one takes about as long as
+   it takes to hand two bits over, compress and keep them */
 static double cost_of(const struct traced_proc *k, const struct codes *c)
 {
 	double cost = 0;
 
 	for (uint32_t e = 0; e < k->q->p->nedge; e++)
-		cost += c->length[e] ? k->q->w->edge[e] : 0;
+		if (c->length[e])
+			cost += k->q->w->edge[e] * (2 + c->length[e]);
 	return cost;
 }
 

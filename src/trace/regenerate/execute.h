@@ -39,7 +39,7 @@ struct exec_op {
 	uint8_t reg, size;
 	uint8_t a, b, shift;
 	uint32_t insn; /* that it is about */
-	uint64_t needs;	  /* bits of registers: if one is not known, nor is this */
+	uint64_t needs;	  /* registers, bits: if one is unknown, so is this */
 	uint64_t imm;
 	uint64_t relative; /* to be added imm times the image's place: 0 or 1 */
 	struct replay_access like; /* PLAIN, ACCESS: with all but the place */

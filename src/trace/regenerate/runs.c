@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-	OFTEN = 64,		/* a table is made for what is come to so often */
+	OFTEN = 64,		/* a table is made after so many times */
 	MOST_BYTES = 1 << 22, /* of a procedure's runs */
 };
 

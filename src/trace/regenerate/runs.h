@@ -2,10 +2,10 @@
  * runs: the blocks that follow from a place by the bits that are next, found
  * out once and kept.
  *
- * Which way control goes at a place, and at those that it comes to then, depends
- * on the next bits alone, until it leaves the procedure. So a walk that comes
- * to a place often finds there, by the next RUN_BITS bits, all blocks that these
- * lead to.
+ * Which way control goes at a place, and at those that it comes to then,
+ * depends on the next bits alone, until it leaves the procedure. So a walk that
+ * comes to a place often finds there, by the next RUN_BITS bits, all blocks
+ * that these lead to.
  */
 #ifndef TRACE_REGENERATE_RUNS_H
 #define TRACE_REGENERATE_RUNS_H

@@ -453,8 +453,9 @@ static bool stride(struct walk *w)
 	uint32_t e;
 
 	do {
-		if (!w->holds || w->ntold != 1 || w->over || w->gap || w->lost ||
-		    w->fresh || !w->at.image || !stream_has_bits(&w->stream))
+		if (!w->holds || w->ntold != 1 || w->over || w->gap ||
+		    w->lost || w->fresh || !w->at.image ||
+		    !stream_has_bits(&w->stream))
 			return false;
 		e = quick_edge(w);
 		if (e == MAP_NONE)
