@@ -396,7 +396,7 @@ FUZZ_SECONDS ?= 60
 fuzz-syntax:
 	$(CC) $(CFLAGS_ALL) -Itests/lib -fsyntax-only fuzz/*.c
 fuzz: test-deps
-	@for f in parse object elf map profile database trace; do \
+	@for f in parse object elf map profile database trace replay; do \
 		fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done
 
 # what it says that is not so, and why, is in .cppcheck; of the other machine,

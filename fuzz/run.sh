@@ -30,10 +30,12 @@ object)
 	;;
 trace) srcs=$(echo src/base/*.c src/trace/file/*.c) ;;
 esac
+wraps=
+[ $name != replay ] || wraps=-Wl,--wrap=decompress,--wrap=decompress_piece
 
 clang -std=gnu11 -g -O1 -D_GNU_SOURCE -DTALLY_VERSION='"fuzz"' \
 	-Isrc "-Isrc/runtime/$(uname -m)" -isystem src/sample/bpf -Itests/lib \
-	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $wraps \
 	-o "$out/$name" "fuzz/${name}_fuzz.c" $srcs \
 	-ldw -lelf -liberty -lZydis -lsqlite3 -lzstd -lbpf -lz -lpthread -lm
 
@@ -71,6 +73,17 @@ trace)
 	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
 		-rss_limit_mb=1024 -max_len=20000 -print_final_stats=1 \
 		-artifact_prefix="$out/" "$corpus"
+	;;
+replay)
+	make -s build/tally
+	cc -O1 -o "$out/replayed" fuzz/replayed.c
+	REPLAY_FUZZ_TRACE=$out/replayed.trace
+	export REPLAY_FUZZ_TRACE
+	build/tally trace --addresses --libs none -o "$REPLAY_FUZZ_TRACE" \
+		-- "$out/replayed"
+	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
+		-rss_limit_mb=2048 -max_len=64 -len_control=0 \
+		-print_final_stats=1 -artifact_prefix="$out/" "$corpus"
 	;;
 profile | map)
 	make -s build/tools/make-profile build/tally

@@ -32,8 +32,9 @@ static void pack_words(const uint8_t *data, size_t size)
 	const uint32_t half[2] = {(uint32_t)n, (uint32_t)n};
 	/* what is left over are values of registers */
 	const uint32_t rest[2] = {0, (uint32_t)(size - 2 * n * sizeof *word)};
-	const struct chunk_parts parts = {word, half, data + size - rest[1],
-					  rest, 2};
+	const struct chunk_parts parts = {.word = word, .size = half,
+					  .value = data + size - rest[1],
+					  .nvalue = rest, .n = 2};
 	struct chunk_packer *k = chunk_packer_new(0);
 	struct trace_chunk x = {0};
 	struct err e;

@@ -160,7 +160,6 @@ static inline bool replay_insn_next(struct replay_insn *i)
 	return true;
 }
 
-
 /*
  * data: the accesses of each instruction in turn. To be asked for each
  * instruction of the block (number: in the block), in order, until there are no
@@ -177,11 +176,13 @@ struct replay_accesses {
 static inline bool replay_data_next(struct replay_accesses *k, uint32_t insn,
 				    struct replay_data *d)
 {
-	const struct replay_access *a = k->x->access + k->at;
+	const struct replay_access *a = NULL;
 
-	for (; k->at < k->x->naccess; k->at++, a++)
+	for (; k->at < k->x->naccess; k->at++) {
+		a = &k->x->access[k->at];
 		if (a->insn >= insn && a->times)
 			break;
+	}
 	if (k->at == k->x->naccess || a->insn != insn)
 		return false;
 	*d = (struct replay_data){a->address + k->times * a->size, a->size,
