@@ -287,8 +287,6 @@ static void count_all(struct counting *k)
 	}
 	if (f->truncated || !all_wrote(f))
 		k->trouble |= TROUBLE_PART;
-	if (k->counts.missed)
-		k->trouble |= TROUBLE_WAY;
 	if (k->counts.unsure)
 		k->trouble |= TROUBLE_LOST;
 	k->p->header.trouble |= k->trouble;

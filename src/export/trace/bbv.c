@@ -65,8 +65,8 @@ static struct bbv_block *block_of(struct bbv *k, const struct walk_step *s)
 static void take(struct replay_sink *s, const struct replay_event *x)
 {
 	struct bbv *k = (struct bbv *)s;
-	uint64_t left = x->step->n;
 	struct bbv_block *b;
+	uint64_t left;
 
 	/* intervals are of one thread */
 	if (x->kind == REPLAY_THREAD || x->kind == REPLAY_END)
@@ -74,6 +74,7 @@ static void take(struct replay_sink *s, const struct replay_event *x)
 	if (x->kind != REPLAY_BLOCK)
 		return;
 	b = block_of(k, x->step);
+	left = x->step->n;
 	while (left) {
 		uint64_t room = k->interval - k->done;
 		uint64_t n = left < room ? left : room;

@@ -340,6 +340,7 @@ bool replay_next(struct replay *r, struct replay_event *x)
 		if (r->told != told_of(t) && is_picked(&r->pick, told_of(t))) {
 			r->told = x->thread = told_of(t);
 			x->kind = REPLAY_THREAD;
+			x->step = NULL;
 			x->number = t->insns;
 			return true;
 		}

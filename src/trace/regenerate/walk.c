@@ -61,6 +61,31 @@ static bool has_returned(const struct walk *w, uint64_t sp)
 	return false;
 }
 
+static void tell_missed(struct walk *w)
+{
+	struct walk_step s = walk_other_step(w, WALK_LOST);
+
+	s.why = "calls have returned, and nothing said so";
+	walk_tell(w, &s);
+}
+
+/*
+ * What was called was not traced, and has jumped to a procedure whose caller
+ * has that stack pointer: as the loader does when it has found what a stub is
+ * to call. It will return to the innermost frame: had it been called, something
+ * to return to would lie on the stack.
+ */
+static bool is_jumped_to(const struct walk *w, uint64_t caller)
+{
+	const struct stack *s = &w->stacks.is;
+	const struct walk_frame *f;
+
+	if (w->at.image || !caller || !s->frame.n)
+		return false;
+	f = &s->frame.at[s->frame.n - 1];
+	return f->site.image && !f->pause && f->sp == caller;
+}
+
 /*
  * Code that is not traced calls. If it comes to a place within a procedure that
  * is open, it returns there or has caught an exception.
@@ -88,13 +113,14 @@ static bool is_entered(struct walk *w)
 		return true;
 	if (root)
 		gap.sp = stacks_caller(sp, p.plan->arrives[p.vertex]);
-	if (w->counts && !w->at.image)
-		w->counts->missed |= has_returned(w, gap.sp);
+	if (!w->at.image && has_returned(w, gap.sp))
+		tell_missed(w);
 	if (w->at.image) {
 		walk_tell_interruption(w, 0, 0);
 		stacks_push_pause(&w->stacks, &f, &x);
 	}
-	stacks_push(&w->stacks, &gap);
+	if (!is_jumped_to(w, gap.sp))
+		stacks_push(&w->stacks, &gap);
 	w->caller = gap.sp;
 	/* the same record again says that it was entered again */
 	if (p.image)

@@ -106,7 +106,6 @@ struct walk_counts {
 	VEC(struct walk_death) death;
 	bool left; /* control has gone along an edge in this step */
 	bool unsure; /* a frame ended of which it is not known where exactly */
-	bool missed; /* calls have returned, and the walk saw nothing of it */
 };
 
 void walk_begin(struct walk *w, struct walks *x,

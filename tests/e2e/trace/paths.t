@@ -70,6 +70,7 @@ def plugins(word):
     """Libraries that are loaded where others have been."""
     here = room("plugins-" + word)
     libs = [build(here, "way-%d.so" % i, [TRACE + "plugin.c"], "-O2",
+                  "-Wl,-z,lazy",
                   "-shared", "-fPIC", "-DWAY=%d" % i) for i in range(2)]
     exe = build(here, "plugins", [TRACE + "plugins.c"], "-O2")
     return trace_run.judge_counts(here, exe, [word, *libs], libs=libs,

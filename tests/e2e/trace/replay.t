@@ -15,6 +15,7 @@ import xml.etree.ElementTree as ET
 sys.path.insert(0, "tests/lib")
 import count_run
 from answers import *
+from cfg_oracle import Failed
 from rewrite_run import ISAS
 
 THREADS = 3

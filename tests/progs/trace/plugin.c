@@ -1,4 +1,6 @@
 /* plugin: a library for plugins.c; WAY is 0 or 1. */
+#include <stdlib.h>
+
 static unsigned long state = WAY;
 
 __attribute__((noinline)) static unsigned long even(unsigned n)
@@ -13,6 +15,13 @@ __attribute__((noinline)) static unsigned long even(unsigned n)
 __attribute__((noinline)) static unsigned long odd(unsigned n)
 {
 	return n < 2 ? state : odd(n - 1) + odd(n - 2);
+}
+
+/* the loader finds what it calls when it does, and jumps there; then nothing
+   has to be written */
+__attribute__((constructor)) static void first(void)
+{
+	state += (unsigned long)atoi("7");
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -19,7 +19,7 @@ static unsigned long add(unsigned long v)
 
 static void *load(void *path)
 {
-	library = dlopen((const char *)path, RTLD_NOW);
+	library = dlopen((const char *)path, RTLD_LAZY);
 	return NULL;
 }
 
