@@ -100,7 +100,7 @@ static bool is_entered(struct walk *w)
 				     .values = w->values};
 	struct replay_place p;
 	uint64_t sp;
-	bool root;
+	bool root, jumped;
 
 	if (!r)
 		return false;
@@ -113,13 +113,14 @@ static bool is_entered(struct walk *w)
 		return true;
 	if (root)
 		gap.sp = stacks_caller(sp, p.plan->arrives[p.vertex]);
-	if (!w->at.image && has_returned(w, gap.sp))
+	jumped = is_jumped_to(w, gap.sp);
+	if (!w->at.image && !jumped && has_returned(w, gap.sp))
 		tell_missed(w);
 	if (w->at.image) {
 		walk_tell_interruption(w, 0, 0);
 		stacks_push_pause(&w->stacks, &f, &x);
 	}
-	if (!is_jumped_to(w, gap.sp))
+	if (!jumped)
 		stacks_push(&w->stacks, &gap);
 	w->caller = gap.sp;
 	/* the same record again says that it was entered again */
