@@ -61,7 +61,8 @@ static uint32_t region_trim(const struct code *k, uint32_t off, uint32_t end)
 	return last;
 }
 
-/* adds [off, end) without the padding at its ends */
+/* adds [off, end) without the padding at its ends: of what is there for a
+   reason, the beginning is an address that is used */
 static void region_add(struct build *b, uint32_t off, uint32_t end,
 		       const char *reason)
 {
@@ -69,7 +70,7 @@ static void region_add(struct build *b, uint32_t off, uint32_t end,
 	uint32_t last, n;
 	struct region r = {.reason = reason};
 
-	while (off < end && (n = region_pad(k, off, end)))
+	while (!reason && off < end && (n = region_pad(k, off, end)))
 		off += n;
 	if (off >= end)
 		return;

@@ -305,6 +305,20 @@ static bool changes_stack(const struct work *w, uint32_t block)
 }
 
 /*
+ * Does the stack pointer come from beside the target, perhaps in a block long
+ * before? Compilers do not keep theirs in structures.
+ */
+static bool changes_both(struct work *w, uint32_t block, uint32_t target)
+{
+	struct values *s = &w->values;
+	uint32_t sp = value_at_end(s, block, w->b->isa->sp);
+	uint32_t a, b;
+
+	return value_beside(s, sp, &a) && value_beside(s, target, &b) &&
+	       value_same(s, a, b);
+}
+
+/*
  * longjmp(), the end of an unwinder and switches of contexts go on elsewhere
  * with the stack that was saved, or made, for that. If the procedure has no
  * label whose address could have been saved, they leave it.
@@ -313,7 +327,8 @@ static bool goes_away(struct work *w, uint32_t block, uint32_t target)
 {
 	struct linear l = value_linear(&w->values, target);
 
-	return !w->grown && changes_stack(w, block) && !any_label(w) &&
+	return !w->grown && !any_label(w) &&
+	       (changes_stack(w, block) || changes_both(w, block, target)) &&
 	       !(l.ok && work_inside(w, l.constant));
 }
 

@@ -48,6 +48,20 @@ static bool memory_is_stack(const struct values *s, uint32_t root)
 	return n->kind == NODE_INPUT && n->a == s->isa->sp;
 }
 
+bool value_beside(struct values *s, uint32_t n, uint32_t *root)
+{
+	const struct node *t = value_node(s, value_find(s, n));
+	int64_t offset;
+
+	if (!value_is_memory(s, n))
+		return false;
+	if (t->kind == NODE_UNKNOWN)
+		*root = s->location.at[t->imm - VAR_LOCATION].root;
+	else if (!memory_split(s, t->a, root, &offset))
+		return false;
+	return *root != NODE_UNSET && !memory_is_stack(s, *root);
+}
+
 enum { MAYBE_MAX = 64 };
 
 /* values to look at, each once */

@@ -164,6 +164,10 @@ bool value_same(const struct values *s, uint32_t a, uint32_t b);
 /* the closed node is what memory holds, whatever that is */
 bool value_is_memory(const struct values *s, uint32_t n);
 
+/* the closed node is what memory holds somewhere beside what *root points
+   to, and not on the stack */
+bool value_beside(struct values *s, uint32_t n, uint32_t *root);
+
 /* closed nodes made from closed nodes, simplified */
 uint32_t value_const(struct values *s, uint64_t c);
 uint32_t value_zext(struct values *s, uint32_t a, unsigned bits);

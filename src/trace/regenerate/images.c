@@ -172,3 +172,14 @@ struct replay_place image_place_of(struct replay_image *m, uint64_t old)
 	x.image = x.plan ? m : NULL;
 	return x;
 }
+
+const struct map_region *image_hole_at(const struct replay_image *m,
+				       uint64_t old)
+{
+	const struct map *k = &m->map;
+	size_t i;
+
+	bisect(i, k->in_place.n, k->in_place.at[i].end <= old);
+	return i < k->in_place.n && k->in_place.at[i].start <= old ?
+		       &k->in_place.at[i] : NULL;
+}

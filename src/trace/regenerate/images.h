@@ -30,6 +30,12 @@ struct replay_place {
 	bool old; /* it was given as an address of the original code */
 };
 
+/* code that stays in place, between that of an image */
+struct replay_hole {
+	const struct replay_image *image;
+	const struct map_region *region;
+};
+
 struct replay_base {
 	uint32_t process;
 	struct replay_image *image;
@@ -57,6 +63,9 @@ uint32_t images_parent(const struct replay_images *x, uint32_t process);
 /* the place of an address of the original: the first instruction of a block.
    Its base is left at 0 */
 struct replay_place image_place_of(struct replay_image *m, uint64_t old);
+/* the code that stays in place there; NULL: none does */
+const struct map_region *image_hole_at(const struct replay_image *m,
+				       uint64_t old);
 /* is that an address in code that is traced? Stubs of the linker are not, in
    their new place either */
 bool image_traces(struct replay_image *m, uint64_t old);

@@ -154,3 +154,16 @@ struct replay_place mappings_place(const struct mappings *m, uint64_t address)
 	}
 	return (struct replay_place){.address = address, .old = true};
 }
+
+struct replay_hole mappings_hole(const struct mappings *m, uint64_t address)
+{
+	struct replay_hole h = {0};
+
+	for (size_t i = m->is.n; i-- > 0 && !h.region;) {
+		const struct replay_base *b = &m->is.at[i];
+
+		h.image = b->image;
+		h.region = image_hole_at(b->image, address - b->base);
+	}
+	return h;
+}

@@ -33,5 +33,7 @@ struct replay_place mappings_place(const struct mappings *m, uint64_t address);
 /* the address in the original that stands for it; NULL: of no image */
 struct replay_image *mappings_old(const struct mappings *m, uint64_t address,
 				  uint64_t *old, uint64_t *base);
+/* the code in place that has the address; without a region: none has */
+struct replay_hole mappings_hole(const struct mappings *m, uint64_t address);
 
 #endif

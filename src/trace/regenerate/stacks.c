@@ -166,6 +166,7 @@ struct lander {
 	const struct replay_place *p;
 	uint64_t sp;
 	struct map_height height; /* of the stack pointer there */
+	struct replay_hole hole; /* without a region: it is in none */
 };
 
 /* does the frame go on at that place when its call returns? */
@@ -297,7 +298,8 @@ static enum lands leave(struct stacks *s, size_t n,
 enum lands stacks_land_sure(struct stacks *s, const struct replay_place *p,
 			      uint64_t sp, struct walk_frame *f)
 {
-	struct lander l = {p, sp, p->plan->arrives[p->vertex]};
+	struct lander l = {.p = p, .sp = sp,
+			   .height = p->plan->arrives[p->vertex]};
 	size_t n = find(s, &l, behind_call);
 
 	if (!n)
@@ -309,7 +311,8 @@ enum lands stacks_land(struct stacks *s, const struct walk_frame *from,
 			 const struct replay_place *p, uint64_t sp,
 			 struct walk_frame *f)
 {
-	struct lander l = {p, sp, p->plan->arrives[p->vertex]};
+	struct lander l = {.p = p, .sp = sp,
+			   .height = p->plan->arrives[p->vertex]};
 	size_t may = may_go_on(&l, from), n;
 	enum lands how;
 
@@ -328,20 +331,94 @@ enum lands stacks_land(struct stacks *s, const struct walk_frame *from,
 	return LANDS_ANEW;
 }
 
-void stacks_land_outside(struct stacks *s, uint64_t sp)
+/* --- outside of what is traced */
+
+enum { PUSHED = 8 }; /* by a call, at most */
+
+/* has it called what goes on there, or does that return to it? */
+static bool goes_on_outside(const struct lander *l, const struct walk_frame *f)
+{
+	if (f->pause || !f->sp)
+		return false;
+	return f->site.image ? f->sp - l->sp <= PUSHED : f->sp == l->sp;
+}
+
+/* does the hole lie beside a block of the procedure? Then it is a part of it */
+static bool has_hole(const struct proc_plan *p, const struct map_region *hole)
+{
+	for (uint32_t v = 0; v < p->p->nblock; v++)
+		if (p->block[v].start + p->block[v].size == hole->start ||
+		    p->block[v].start == hole->end)
+			return true;
+	return false;
+}
+
+static bool goes_on_in_hole(const struct lander *l, const struct walk_frame *f)
+{
+	return l->hole.region && f->site.image == l->hole.image && !f->pause &&
+	       f->sp == l->sp && has_hole(f->site.plan, l->hole.region);
+}
+
+/*
+ * How many frames are still open on the stack that control was on, by the first
+ * one from outside that is not; 0: that is not known, or another stack.
+ */
+static size_t still_open(const struct stack *k, uint64_t sp)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->frame.n; i++) {
+		uint64_t is = k->frame.at[i].sp;
+
+		if (is && is <= sp)
+			return n == i ? n : 0;
+		if (is)
+			n = i + 1;
+	}
+	return 0;
+}
+
+/* as far as the stack pointer does not tell */
+static void return_outside(struct stacks *s)
 {
 	const struct walk_frame *f;
 
-	for (size_t i = s->is.frame.n; i-- > 0;) {
-		f = &s->is.frame.at[i];
-		if (!f->site.image && !f->pause && sp && f->sp == sp) {
-			stacks_cut(s, i);
-			return;
-		}
-	}
 	if (!s->is.frame.n)
 		return;
 	f = &s->is.frame.at[s->is.frame.n - 1];
 	if (!f->site.image && !f->pause)
 		stacks_pop(s);
+}
+
+static bool is_open_from_nowhere(const struct stack *k)
+{
+	const struct walk_frame *f = &k->frame.at[k->frame.n - 1];
+
+	return !f->site.image && !f->pause && !f->sp;
+}
+
+void stacks_land_outside(struct stacks *s, uint64_t sp, struct replay_hole hole)
+{
+	const struct lander l = {.sp = sp, .hole = hole};
+	size_t n;
+
+	if (!sp || !s->is.frame.n || is_open_from_nowhere(&s->is)) {
+		return_outside(s);
+		return;
+	}
+	n = find(s, &l, goes_on_in_hole);
+	if (n) {
+		stacks_cut(s, n - 1);
+		return;
+	}
+	n = find(s, &l, goes_on_outside);
+	if (n) {
+		stacks_cut(s, s->is.frame.at[n - 1].site.image ? n : n - 1);
+		return;
+	}
+	n = still_open(&s->is, sp);
+	if (n)
+		stacks_cut(s, n);
+	else
+		change_stack(s, NONE);
 }

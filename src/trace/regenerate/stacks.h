@@ -119,7 +119,9 @@ enum lands stacks_land(struct stacks *s, const struct walk_frame *from,
 /* where no frame is certainly its, nothing changes */
 enum lands stacks_land_sure(struct stacks *s, const struct replay_place *p,
 			      uint64_t sp, struct walk_frame *f);
-/* control comes to code that is not traced, with that stack pointer */
-void stacks_land_outside(struct stacks *s, uint64_t sp);
+/* control comes to code that is not traced, in that hole perhaps, with that
+   stack pointer, or 0: what is open then is what that returns to */
+void stacks_land_outside(struct stacks *s, uint64_t sp,
+			 struct replay_hole hole);
 
 #endif

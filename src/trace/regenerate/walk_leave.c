@@ -155,7 +155,8 @@ void walk_land(struct walk *w, uint64_t address, uint64_t sp)
 	enum lands how;
 
 	if (!p.image) {
-		stacks_land_outside(&w->stacks, sp);
+		stacks_land_outside(&w->stacks, sp,
+				    mappings_hole(&w->mappings, address));
 		walk_enter_gap(w, address);
 		return;
 	}

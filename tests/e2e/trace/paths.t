@@ -24,7 +24,7 @@ tap = Tap()
 TRACE = "../trace/"
 PATHS, THROWS = [TRACE + "paths.c"], [TRACE + "throws.cc"]
 INTERRUPTS = [TRACE + "interrupts.c"]
-STACKS = [TRACE + "stacks.c", TRACE + "stacks-x86_64.S"]
+STACKS = TRACE + "stacks.c"
 LAZY = {"MALLOC_TRIM_THRESHOLD_": "10000000"}
 ONE = [["witness"], ["bits"], ["every-branch"]]
 HARDENED = "%hardened"
@@ -45,10 +45,9 @@ def program(name, sources, *flags, cc="gcc", args=(), **how):
     return trace_run.judge(here, exe, args, **how)
 
 
-def native(*args, **how):
-    """Of x86-64 alone: there is a part in assembler, or swapcontext(), which
-    goes on in code that stays in place on AArch64."""
-    return program(*args, **how) if count_run.ISA == "x86_64" else []
+def stacks(name, *flags, **how):
+    switchers = TRACE + "stacks-%s.S" % count_run.ISA
+    return program(name, [STACKS, switchers], *flags, **how)
 
 
 def counts(name, sources, *flags, **how):
@@ -80,8 +79,8 @@ def plugins(word):
 def random_program(seed, kind, features, encodings):
     here = room("seed-%d" % seed)
     case = Case(here, seed, kind, features.split(), 300, 60)
-    # see native(); and an emulator makes vfork() a fork()
-    if count_run.ISA != "x86_64" and case.has & {"context", "spawn"}:
+    # an emulator makes vfork() a fork()
+    if count_run.ISA != HOST and "spawn" in case.has:
         return []
     if not compiler(count_run.ISA, case.cc):
         return "no %s" % case.cc
@@ -116,9 +115,9 @@ def ways():
     yield "plugins", plugins, "plain", {}
     yield "plugins-thread", plugins, "thread", {}
     for i, word in enumerate(("push_ret", "by_jump", "by_frame", "context")):
-        yield "stacks-" + word, native, "stacks-" + word, STACKS, "-O2", {
+        yield "stacks-" + word, stacks, "stacks-" + word, "-O2", {
             "args": [word], "libs": True, "encodings": ONE[i % 3]}
-    yield "landings", native, "landings", [TRACE + "landings.c"], "-O1", {
+    yield "landings", program, "landings", [TRACE + "landings.c"], "-O1", {
         "libs": True, "encodings": ["witness"]}
     for i, (seed, kind, features) in enumerate((
             (3, 3, "recursion jump deep"), (5, 1, "recursion throw"),
