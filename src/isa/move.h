@@ -145,6 +145,7 @@ struct append_values {
 	bool below;	/* as in struct append */
 	uint32_t depth; /* of the stack pointer, below where the program has
 			   it */
+	bool for_threads, subtract; /* as in struct append */
 };
 
 /*
@@ -322,7 +323,8 @@ struct isa_move {
 	bool (*below_stack)(const uint8_t *code, size_t n);
 	/*
 	 * Code that appends bits, or values of registers, which loses flags and
-	 * append_needs.regs registers; and one that calls a routine before an
+	 * append_needs.regs registers, with the stack pointer's value
+	 * value_of_sp_needs more; and one that calls a routine before an
 	 * indirect jump, call or return, or one to a stub, which loses flags.
 	 * They return their bytes, the same wherever they are, and write them
 	 * if out is not NULL. 0: out of reach. NULL: not known on this machine.
@@ -332,6 +334,7 @@ struct isa_move {
 	unsigned (*append_values)(const struct append_values *x, uint64_t at,
 				  const uint8_t *reg, uint8_t *out);
 	struct add_needs append_needs;
+	uint8_t value_of_sp_needs;
 	unsigned (*site_call)(const struct site_call *x, uint64_t at,
 			      uint8_t *out);
 	/* what leads to a page there, at `at`, as it was assembled for routines

@@ -627,7 +627,7 @@ void trace_killed(struct counting *c, uint64_t signal, void *context)
 
 void trace_arrives(struct counting *c, const struct arch_hook *g)
 {
-	uint64_t payload[2] = {arch_hook_back(g), arch_hook_frame(g)};
+	uint64_t payload[2] = {arch_hook_back(g), arch_hook_stack(g)};
 	struct tracer t;
 
 	if (!begin(&t, c))

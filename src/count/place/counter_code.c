@@ -107,7 +107,7 @@ static uint64_t word_at(const struct counter_code *c,
 	       (uint64_t)((int64_t)COUNTER_SIZE * word);
 }
 
-/* is appended bits' code changed when there are threads? */
+/* is code that appends changed when there are threads? */
 static bool append_changes(const struct counter_code *c)
 {
 	return c->isa->move->add_thread && !c->for_threads;
@@ -130,15 +130,16 @@ static unsigned append_code(struct counter_code *c, uint32_t number,
 	};
 
 	if (out && append_changes(c))
-		c->site.at[c->site.n - c->append.n + number] = addr;
+		c->site.at[c->site.n - c->values.n - c->append.n + number] =
+			addr;
 	return c->isa->move->append(&x, addr, s->reg, out);
 }
 
-static unsigned values_code(const struct counter_code *c,
-			    const struct code_values *k,
+static unsigned values_code(struct counter_code *c, uint32_t number,
 			    const struct scratch *s, uint64_t addr,
 			    const struct plan_bases *bases, uint8_t *out)
 {
+	const struct code_values *k = &c->values.at[number];
 	struct append_values x = {
 		.word = word_at(c, bases, running_word(c->isa,
 						       TRACE_PAGE_VALUE / 8)),
@@ -147,10 +148,14 @@ static unsigned values_code(const struct counter_code *c,
 		.n = k->n,
 		.below = k->below && !s->depth,
 		.depth = s->depth,
+		.for_threads = c->for_threads,
+		.subtract = c->subtract,
 	};
 
 	memcpy(x.reg, k->reg, sizeof x.reg);
 	memcpy(x.size, k->size, sizeof x.size);
+	if (out && append_changes(c))
+		c->site.at[c->site.n - c->values.n + number] = addr;
 	return c->isa->move->append_values(&x, addr, s->reg, out);
 }
 
@@ -201,7 +206,7 @@ static unsigned trace_code(struct counter_code *c,
 	case CODE_APPENDS:
 		return append_code(c, n, s, addr, bases, out);
 	case CODE_VALUES:
-		return values_code(c, &c->values.at[n], s, addr, bases, out);
+		return values_code(c, n, s, addr, bases, out);
 	case CODE_SITES:
 		return site_code(c, &c->site_call.at[n], s, addr, bases, out);
 	default:
@@ -311,7 +316,7 @@ void counter_code_memory(struct counter_code *c, uint32_t ncounter,
 	if (!c->for_threads)
 		nsite = isa->move->add_one_site ? c->first.n - 1 : c->add.n;
 	if (append_changes(c))
-		nsite += c->append.n;
+		nsite += c->append.n + c->values.n;
 	c->site.at = NEW_ARRAY(uint64_t, nsite);
 	c->site.n = c->site.cap = nsite;
 	c->counters = isa->move->thread_room * nsite;

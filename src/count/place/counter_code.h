@@ -92,8 +92,8 @@ struct counter_code {
 	VEC(uint64_t) site; /* by addition's insertion, or by addition: where
 			       code is that can be changed for threads
 			       (isa/move.h); none if it counts for them from
-			       the beginning; then appended bits, where room
-			       is needed for that */
+			       the beginning; then appended bits and values,
+			       where room is needed for that */
 	bool running; /* there is a running page */
 	/*
 	 * The code counts for threads from the beginning: there is no room

@@ -110,8 +110,13 @@ void placing_append_values(struct placing *n, const struct insertion *like,
 			   const struct code_place *w, struct expected x,
 			   struct code_values values)
 {
-	insert_alone(n, like, w, x, CODE_VALUES | (uint32_t)n->values.n);
-	vec_push(&n->values, values);
+	struct insertion i = *like;
+
+	for (unsigned k = 0; k < w->n; k++) {
+		i.code = CODE_VALUES | (uint32_t)n->values.n;
+		insert_at(n, i, w, k, x);
+		vec_push(&n->values, values);
+	}
 }
 
 void placing_tell_site(struct placing *n, const struct insertion *like,

@@ -107,9 +107,15 @@ bool a64_tell(const struct tell *t, uint64_t at, uint64_t to, uint8_t reg,
 	      uint8_t *out);
 bool a64_jump_reads(const uint8_t *code, const struct insn *in, regset *reads);
 
-/* append.c, site_call.c */
+/* append.c, append_values.c, site_call.c */
+/* makes a, which leads to the first thread's page, lead to the thread's own;
+   bytes so far */
+unsigned a64_put_thread(bool subtract, unsigned a, unsigned b, uint8_t *out,
+			unsigned n);
 unsigned a64_append_bits(const struct append *x, uint64_t at,
 			 const uint8_t *reg, uint8_t *out);
+unsigned a64_append_values(const struct append_values *x, uint64_t at,
+			   const uint8_t *reg, uint8_t *out);
 unsigned a64_site_call(const struct site_call *x, uint64_t at, uint8_t *out);
 
 /* poison.c */

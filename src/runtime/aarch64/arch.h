@@ -221,6 +221,14 @@ static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 	return g->fp;
 }
 
+/* the stack pointer where the hook was called (isa/a64/insert/hook.c) */
+static inline uintptr_t arch_hook_stack(const struct arch_hook *g)
+{
+	enum { ASIDE = 144 };
+
+	return (uintptr_t)(g + 1) + ASIDE;
+}
+
 /* where the hook comes back to */
 static inline uintptr_t arch_hook_back(const struct arch_hook *g)
 {
@@ -496,16 +504,13 @@ static inline uintptr_t arch_increment(const void *context, uintptr_t *counter)
 
 /*
  * Where code began, at its load, that was interrupted before it had stored a
- * thread's bits again (isa/a64/insert/append.c); 0: it looks like none. *word:
- * what it would write to. It is a load, a shift, perhaps one that adds, and a
- * store.
+ * thread's bits again (isa/a64/insert/append.c); NULL: it looks like none. It
+ * is a load, a shift, perhaps one that adds, and a store.
  */
-static inline uintptr_t arch_append(const void *context, uintptr_t *word)
+static inline const unsigned *arch_append_bits(const unsigned *pc)
 {
 	enum { SHIFT = 0xd3400000 }; /* ubfm, of a whole register */
-	const unsigned long *u = context;
-	const unsigned *pc = (const unsigned *)u[ARCH_UC_PC], *w = pc - 1;
-	const unsigned *end;
+	const unsigned *w = pc - 1, *end;
 	unsigned a, b;
 
 	for (unsigned i = 0; i < 2 && (w[0] & 0xffc00000) != 0xf9400000; i++)
@@ -517,8 +522,57 @@ static inline uintptr_t arch_append(const void *context, uintptr_t *word)
 	if ((w[0] & 0xffc00000) != 0xf9400000 || a == 31 || a == b ||
 	    (w[1] & 0xffc003ff) != (SHIFT | b << 5 | b) || pc > end ||
 	    end[0] != (0xf9000000 | (w[0] & 0x003fffe0) | b))
+		return NULL;
+	return w;
+}
+
+/*
+ * The same of code that appends values (append_values.c): a load, a look if
+ * there is room, and if not a call, and both again; then stores, the last one
+ * of what was loaded. Between the looks nothing is to be begun again.
+ */
+static inline const unsigned *arch_append_values(const unsigned *pc)
+{
+	enum {
+		LOOK = 1, AGAIN = 5, VALUES = 7, LONGEST = VALUES + 8,
+		ROOM = 0x00f80000, /* the number of the bit, below 32 */
+	};
+
+	for (int i = 1; i <= LONGEST; i++) {
+		const unsigned *w = pc - i, *end;
+		unsigned b = w[0] & 31, room = w[LOOK] & ROOM;
+
+		if ((w[0] & 0xffc00000) != 0xf9400000 ||
+		    w[LOOK] != (0x37000000u | room |
+				(VALUES - LOOK) << 5 | b) ||
+		    w[AGAIN] != w[0] ||
+		    (w[AGAIN + 1] & ~0x7ffe0u) != (0x36000000u | room | b))
+			continue;
+		end = w + AGAIN + (w[AGAIN + 1] >> 5 & 0x3fff);
+		if (pc > end || (i > LOOK + 1 && i <= AGAIN) ||
+		    end[0] != (0xf9000000 | (w[0] & 0x003fffff)))
+			return NULL;
+		return w;
+	}
+	return NULL;
+}
+
+/*
+ * Where code began, at its load, that was interrupted before it had stored a
+ * word of the thread's page again; 0: it looks like none. *word: what it would
+ * write to.
+ */
+static inline uintptr_t arch_append(const void *context, uintptr_t *word)
+{
+	const unsigned long *u = context;
+	const unsigned *pc = (const unsigned *)u[ARCH_UC_PC];
+	const unsigned *w = arch_append_bits(pc);
+
+	if (!w)
+		w = arch_append_values(pc);
+	if (!w)
 		return 0;
-	*word = u[ARCH_UC_REGS + a] + (w[0] >> 10 & 0xfff) * 8;
+	*word = u[ARCH_UC_REGS + (w[0] >> 5 & 31)] + (w[0] >> 10 & 0xfff) * 8;
 	return (uintptr_t)w;
 }
 

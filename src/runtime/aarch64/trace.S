@@ -11,6 +11,7 @@
  *	enter	x16: the address of a procedure, at its entry; x17: the stack
  *		pointer
  *	arrive	x16: that of a place within one; x17: the stack pointer
+ *	values	there is no room for values of registers
  *
  * A handler of a signal may write, too. If it interrupts a thread where that
  * has read what it is about to change, the thread is sent back, or what it was
@@ -32,7 +33,8 @@
 	\what	frame_\op
 	\what	enter_\op
 	\what	arrive_\op
-	.word	0, 0, 0
+	\what	values_\op
+	.word	0, 0
 	.endm
 	each	offset, add
 	each	offset, sub
@@ -160,6 +162,12 @@ site_told_\op:
 9:	slow	\what, 0
 	.endm
 
+	.macro	values op
+	begin
+	slow	TRACE_VALUES, 0
+	threads	values, \op
+	.endm
+
 flush_add:
 	flush	add
 site_add:
@@ -170,6 +178,8 @@ enter_add:
 	entered	enter, add, TRACE_ENTER
 arrive_add:
 	entered	arrive, add, TRACE_ARRIVE
+values_add:
+	values	add
 flush_sub:
 	flush	sub
 site_sub:
@@ -180,6 +190,8 @@ enter_sub:
 	entered	enter, sub, TRACE_ENTER
 arrive_sub:
 	entered	arrive, sub, TRACE_ARRIVE
+values_sub:
+	values	sub
 
 	.macro	lose_bits
 	mov	x10, #1

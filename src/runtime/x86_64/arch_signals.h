@@ -364,6 +364,11 @@ static inline uintptr_t arch_hook_frame(const struct arch_hook *g)
 	return (uintptr_t)(g + 1) + ARCH_RED_ZONE;
 }
 
+static inline uintptr_t arch_hook_stack(const struct arch_hook *g)
+{
+	return arch_hook_frame(g);
+}
+
 /* where the hook comes back to */
 static inline uintptr_t arch_hook_back(const struct arch_hook *g)
 {

@@ -176,8 +176,11 @@ static void write_values(const struct traced_proc *k,
 	memcpy(values.reg, v->reg, sizeof values.reg);
 	memcpy(values.size, v->size, sizeof values.size);
 	for (unsigned i = 0; i < v->n; i++)
-		like.keep |= (regset)1 << v->reg[i];
-	like.keep &= ~((regset)1 << isa->sp);
+		if (v->reg[i] == isa->sp)
+			like.nregs = (uint8_t)(like.nregs +
+					       isa->move->value_of_sp_needs);
+		else
+			like.keep |= (regset)1 << v->reg[i];
 	placing_append_values(k->q->n, &like, w, x, values);
 }
 
@@ -500,10 +503,6 @@ int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
 		return err_set(e, ERR_INPUT, "%s: traces of programs for %s "
 			       "are not recorded yet", c->image->path,
 			       c->isa->name);
-	if (addresses && !c->isa->move->append_values)
-		return err_set(e, ERR_INPUT, "%s: addresses that programs for "
-			       "%s access are not recorded yet",
-			       c->image->path, c->isa->name);
 	return routines_read(&x->routines, c, "trace-%s.bin", e);
 }
 

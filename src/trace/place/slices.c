@@ -172,7 +172,7 @@ static bool leaves(const struct slicing *x, uint32_t v)
 	const struct graph *g = x->q->g;
 
 	for (uint32_t i = g->out_first[v]; i < g->out_first[v + 1]; i++)
-		if (g->to[g->out[i]] == map_exit(x->q->p))
+		if (g->to[g->out[i]] >= map_exit(x->q->p))
 			return true;
 	return false;
 }

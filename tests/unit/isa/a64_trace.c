@@ -1,7 +1,7 @@
 /*
- * a64_trace: code for traces (isa/a64/insert/append.c, site_call.c), word by
- * word as an assembler writes it; as long wherever it is; refused where
- * something is out of reach.
+ * a64_trace: code for traces (isa/a64/insert/append.c, append_values.c,
+ * site_call.c), word by word as an assembler writes it; as long wherever it is;
+ * refused where something is out of reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define FAR (UINT64_C(1) << 27)
 #define VERY_FAR (UINT64_C(1) << 33)
 
-static const uint8_t reg[2] = {3, 4};
+static const uint8_t reg[3] = {3, 4, 5};
 
 static void check_words(const uint8_t *out, unsigned size,
 			const uint32_t *want, unsigned n)
@@ -88,6 +88,63 @@ static void test_append_far(void **state)
 	x.routine = 0x10000;
 	x.word = VERY_FAR;
 	assert_false(a64_append_bits(&x, 0x10000, reg, out));
+}
+
+static void test_values(void **state)
+{
+	static const uint32_t want[] = {
+		0xb0000003, /* adrp x3, 0x11000 */
+		0xf9402064, /* ldr x4, [x3, #64] */
+		0x378000c4, /* tbnz w4, #16, the first store */
+		0xf81f0ffe, /* str x30, [sp, #-16]! */
+		0x940003fc, /* bl 0x11000 */
+		0xf84107fe, /* ldr x30, [sp], #16 */
+		0xf9402064, /* ldr x4, [x3, #64] */
+		0x368000e4, /* tbz w4, #16, behind it */
+		0xf8013480, /* str x0, [x4], #19 */
+		0x381f509e, /* sturb w30, [x4, #-11] */
+		0x781f6082, /* sturh w2, [x4, #-10] */
+		0x910083e5, /* add x5, sp, #32 */
+		0xf81f8085, /* stur x5, [x4, #-8] */
+		0xf9002064, /* str x4, [x3, #64] */
+	};
+	struct append_values x = {.word = 0x11040, .routine = 0x11000,
+				  .room = 16, .n = 4, .depth = 32,
+				  .reg = {0, 30, 2, 31}, .size = {8, 1, 2, 8}};
+	uint8_t out[APPEND_MAX];
+
+	(void)state;
+	check_words(out, a64_append_values(&x, 0x10000, reg, out), want, 14);
+	assert_int_equal(a64_append_values(&x, 0, NULL, NULL), sizeof want);
+	/* one alone; as a thread does */
+	x.n = 1;
+	x.size[0] = 4;
+	a64_append_values(&x, 0x10000, reg, out);
+	assert_int_equal(a64_word(out + 28), 0x36800064);
+	assert_int_equal(a64_word(out + 32), 0xb8004480);
+	x.for_threads = x.subtract = true;
+	assert_int_equal(a64_append_values(&x, 0x10000, reg, out),
+			 a64_append_values(&x, 0, NULL, NULL));
+	assert_int_equal(a64_word(out + 16), 0xcb040063);
+	assert_int_equal(a64_word(out + 20), want[1]);
+}
+
+static void test_values_far(void **state)
+{
+	struct append_values x = {.word = 0x11040, .routine = 0x10000 + FAR,
+				  .room = 16, .n = 1, .reg = {31},
+				  .size = {8}, .depth = 0xfff};
+	uint8_t out[APPEND_MAX];
+
+	(void)state;
+	assert_true(a64_append_values(&x, 0x10000, reg, out));
+	assert_false(a64_append_values(&x, 0x10000 - 0x100, reg, out));
+	x.routine = 0x10000;
+	x.depth++;
+	assert_false(a64_append_values(&x, 0x10000, reg, out));
+	x.depth = 0;
+	x.word = VERY_FAR;
+	assert_false(a64_append_values(&x, 0x10000, reg, out));
 }
 
 static unsigned site(uint32_t insn, struct site_call x, uint64_t at,
@@ -172,6 +229,8 @@ int main(void)
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_append_more),
 		cmocka_unit_test(test_append_far),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_values_far),
 		cmocka_unit_test(test_site),
 		cmocka_unit_test(test_site_more),
 	};

@@ -45,14 +45,13 @@ enum {
 	CALL_WORDS = 3,
 };
 
-/* makes a lead to the thread's own page; bytes so far */
-static unsigned put_thread(const struct append *x, unsigned a, unsigned b,
-			   uint8_t *out, unsigned n)
+unsigned a64_put_thread(bool subtract, unsigned a, unsigned b, uint8_t *out,
+			unsigned n)
 {
 	n = a64_append(out, n, OP_MRS_TPIDR | b);
 	n = a64_append(out, n, OP_CBZ | 2 << 5 | b);
 	n = a64_append(out, n, OP_LDR | SLOT << 10 | b << 5 | b);
-	return a64_append(out, n, (x->subtract ? OP_SUB_REG : OP_ADD_REG) |
+	return a64_append(out, n, (subtract ? OP_SUB_REG : OP_ADD_REG) |
 					  b << 16 | a << 5 | a);
 }
 
@@ -93,7 +92,7 @@ unsigned a64_append_bits(const struct append *x, uint64_t at,
 	bool good = !out || a64_put_adrp(out, a, at, x->word);
 
 	if (x->for_threads)
-		n = put_thread(x, a, b, out, n);
+		n = a64_put_thread(x->subtract, a, b, out, n);
 	while (left) {
 		unsigned k = left < APPEND_STEP ? left : APPEND_STEP;
 		bool near = true;
