@@ -1,7 +1,7 @@
 /*
- * x64_only: the whole of a test that runs what it decodes, on a processor that
- * cannot. tests/allowed-skips knows the reason. (cmocka's own skip() says "not
- * ok # SKIP", which prove takes for a failure.)
+ * x64_only: the whole of a test that runs what it decodes, or of a tool for one,
+ * on a processor that cannot. tests/allowed-skips knows the reason. (cmocka's
+ * own skip() says "not ok # SKIP", which prove takes for a failure.)
  */
 #ifndef TEST_X64_ONLY_H
 #define TEST_X64_ONLY_H

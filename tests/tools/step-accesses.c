@@ -9,8 +9,13 @@
  * line for each access of an instruction that was completed; inserted code is
  * left out. Where addresses are comes from isa->accesses() of the original's
  * bytes, which is compared with other tools elsewhere (tests/e2e/isa).
- * Instructions that access what no general register tells have a `?`.
+ * Instructions that access what no general register tells have a `?`. On x86-64
+ * alone.
  */
+#include "x64_only.h"
+
+#ifdef __x86_64__
+
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -361,3 +366,5 @@ int main(int argc, char **argv)
 	}
 	return result;
 }
+
+#endif

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """
 trace/addresses: what `tally replay --as addresses` tells is what the program
-accessed, byte by byte: the traced program itself runs one step at a time while
-it is recorded, and its registers say where each instruction of the original
-accesses memory (tests/tools/step-accesses.c). Nothing of that is unknown. What
-other formats have is the same.
+accessed, byte by byte. On x86-64 the traced program itself runs one step at a
+time while it is recorded, and its registers say where each instruction of the
+original accesses memory (tests/tools/step-accesses.c). Of AArch64 an emulator
+says what the traced program accesses (tests/lib/qemu-touched.c). Nothing of that
+is unknown. What other formats have is the same.
+
+    addresses.t [MACHINE].. [NAME]..
 """
 import collections
-import concurrent.futures
+import functools
 import glob
 import json
 import os
@@ -21,22 +24,41 @@ from count_run import *
 
 tap = Tap()
 STEP = os.path.join(os.path.dirname(STEPS), "step-accesses")
-TRACE = "../trace/"
+TOUCHED = os.path.join(os.path.dirname(STEPS), "list-touched")
+TRACE, PLUGIN = "../trace/", "qemu-touched"
+# what it is emulated as: without vectors whose size is not known
+PLAIN, ATOMICS = "cortex-a57", "neoverse-n1"
 
 
 def stepped(here, words, *flags):
     """The trace, and its accesses as lines of each thread in order."""
     trace = here + "/trace"
-    got = subprocess.run([STEP, here + "/ran", TALLY, "trace", "--addresses",
-                          *flags, "-o", trace, "--", *words],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE)
-    names = glob.glob(here + "/ran.*")
-    names.sort(key=lambda name: [int(n) for n in name.split(".")[-2:]])
+    got = quiet([STEP, here + "/ran", TALLY, "trace", "--addresses", *flags,
+                 "-o", trace, "--", *words], here)
     lines = []
-    for name in names:
+    for name in in_order(here + "/ran.*"):
         with open(name) as f:
             lines += f.read().splitlines()
+    return trace, got, lines
+
+
+def in_order(pattern):
+    """Files NAME.PID.TID"""
+    return sorted(glob.glob(pattern), key=lambda name:
+                  [int(n) for n in name.split(".")[-2:]])
+
+
+def emulated(here, words, *flags, cpu=PLAIN):
+    """The same, by an emulator."""
+    trace = here + "/trace"
+    got = quiet([TALLY, "trace", "--addresses", *flags, "-o", trace, "--",
+                 *words], here, QEMU_CPU=cpu, QEMU_PLUGIN="%s/%s.so,out=%s/ran"
+                % (count_run.where, PLUGIN, here))
+    lines = []
+    for name in in_order(here + "/ran.steps.*"):
+        lines += run(TOUCHED, here + "/ran",
+                     *name.split(".")[-2:]).splitlines()
+        os.remove(name)
     return trace, got, lines
 
 
@@ -48,13 +70,23 @@ def place(line):
     return tuple(line.split("\t", 2)[:2])
 
 
-def compare(here, words, *flags, unknown=False):
+def agree(step, told, unknown):
+    """Is it the access that was seen? `unknown`: it may be told as that. What
+    is seen and how not is a store that did not happen."""
+    (*what, at, size), (*that, where, much) = step.split("\t"), \
+        told.split("\t")
+    return what == that and ((at, size) == (where, much) or at == "?" or
+                             (unknown and where == "?"))
+
+
+def compare(here, words, *flags, unknown=False, **how):
     """What is wrong, or None."""
-    trace, got, steps = stepped(here, words, *flags)
-    plain = subprocess.run(words, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if (got.returncode, got.stdout) != (plain.returncode, plain.stdout):
-        return "it did something else: %s" % got.stderr.decode()[:300]
+    native = count_run.ISA == HOST
+    trace, got, steps = (stepped if native else emulated)(here, words, *flags,
+                                                          **how)
+    plain = quiet([*([] if native else [count_run.EMULATOR]), *words], here)
+    if got[:2] != plain[:2]:
+        return "it did something else: %s %s" % (got[0], got[2][:300])
     told = [l for l in replayed(trace, "--as", "addresses") if l[0] != "#"]
     # loads of jump tables that the rewritten code does not do are told: they
     # are the original's
@@ -63,7 +95,7 @@ def compare(here, words, *flags, unknown=False):
     if len(steps) < 1000:
         return "it accessed memory %d times" % len(steps)
     for i, (a, b) in enumerate(zip(steps, told)):
-        if a != b and not (unknown and b.split("\t")[3] == "?"):
+        if not agree(a, b, unknown):
             return "access %d is %r, told as %r" % (i, a, b)
     if len(steps) != len(told):
         return "%d accesses, %d told" % (len(steps), len(told))
@@ -71,7 +103,7 @@ def compare(here, words, *flags, unknown=False):
 
 
 def program(name, source, *flags, cc="gcc", words=(), options=(), **how):
-    if not compiler(HOST, cc):
+    if not compiler(count_run.ISA, cc):
         return "no %s" % cc
     here = room(name)
     exe = build(here, name, [source], *flags, cc=cc)
@@ -149,15 +181,21 @@ def judged(name, f, *args, **how):
     return [(name, [wrong] if wrong else [])]
 
 
-def jobs():
+def ways():
+    """(name, function, argument.., {named arguments})"""
     source = TRACE + "accesses.c"
 
     yield "accesses", program, "accesses", source, "-O2", {}
     yield "plain", program, "plain", source, "-O0", {
         "options": ["--encoding", "bits"]}
     yield "clang", program, "clang", source, "-O3", {"cc": "clang"}
-    yield "wide", program, "wide", source, "-O3", "-march=x86-64-v3", {
-        "options": ["--encoding", "every-branch"]}
+    if count_run.ISA == "x86_64":
+        yield "wide", program, "wide", source, "-O3", "-march=x86-64-v3", {
+            "options": ["--encoding", "every-branch"]}
+    else:
+        yield "atomics", program, "atomics", source, "-O3", \
+            "-march=armv8.1-a+lse", {
+                "cpu": ATOMICS, "options": ["--encoding", "every-branch"]}
     # until its variables of threads are there
     yield "static", program, "static", source, "-O2", "-static", {
         "unknown": True}
@@ -165,26 +203,21 @@ def jobs():
     yield "paths", program, "paths", TRACE + "paths.c", "-O2", {}
     yield "crew", program, "crew", TRACE + "crew.c", "-O2", {}
     yield "calls", program, "calls", TRACE + "calls.c", "-O2", {}
+    if count_run.ISA != HOST:
+        return
     yield "list", command, "list", "ls", "/", {}
     yield "shell", command, "shell", "sh", "-c", "echo $((3 * 4)); read x", {}
     yield "formats", formats, "formats", {}
     yield "without", without, "without", {}
 
 
-def main():
-    if HOST != "x86_64" or EMULATED:
-        tap.skip("accesses", "addresses of x86-64 alone")
-        tap.done()
-    count_run.use(HOST)
-    only = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(2) as pool:
-        begin(folder)
-        todo = [(name, pool.submit(judged, name, f, *args, **how))
-                for name, f, *args, how in jobs() if not only or name in only]
-        for name, future in todo:
-            tap.job(name, future)
+def jobs():
+    for name, f, *args, how in ways():
+        yield name, functools.partial(judged, name, f, *args, **how)
+
+
+if HOST != "x86_64" or EMULATED:
+    tap.skip("accesses", "no x86-64 processor")
     tap.done()
-
-
-main()
+else:
+    test_all(tap, jobs, PLUGIN)
