@@ -6,9 +6,10 @@
  *
  * Files are those of step_trace.h, but records are others: of each instruction
  * that began {its address, 0}, then of each of its accesses {address, size and
- * TOUCHED_LOAD or TOUCHED_STORE, or both}.
+ * TOUCHED_LOAD or TOUCHED_STORE, or both}. With further options signals arrive
+ * meanwhile (interrupting.h).
  */
-#include "qemu_plugin.h"
+#include "interrupting.h"
 #include "step_trace.h"
 #include "touched.h"
 
@@ -45,6 +46,12 @@ static void on_run(unsigned cpu, void *pc)
 	step_trace_add(trace_self(), (uintptr_t)pc, 0);
 }
 
+static void on_interrupted_run(unsigned cpu, void *pc)
+{
+	on_run(cpu, pc);
+	interrupting_run();
+}
+
 /* qemu keeps what is done in the upper half of `info` */
 static void on_access(unsigned cpu, uint32_t info, uint64_t addr, void *data)
 {
@@ -61,12 +68,15 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+		bool interrupted;
 
 		pthread_mutex_lock(&plugin_lock);
 		step_maps_look(&maps, plugin_out, getpid(), pc);
+		interrupted = interrupting.every && interrupting_is_in(pc);
 		pthread_mutex_unlock(&plugin_lock);
 		qemu_plugin_register_vcpu_insn_exec_cb(
-			insn, on_run, 0, (void *)(uintptr_t)pc);
+			insn, interrupted ? on_interrupted_run : on_run, 0,
+			(void *)(uintptr_t)pc);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, 0,
 						 LOADS_AND_STORES, NULL);
 	}
@@ -76,7 +86,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc,
 			       char **argv)
 {
 	(void)info;
-	if (!plugin_option(argc, argv, "out", plugin_out))
+	if (!plugin_option(argc, argv, "out", plugin_out) ||
+	    (argc > 1 && !interrupting_begin(id, argc, argv)))
 		return -1;
 	pthread_atfork(NULL, NULL, on_fork);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -7,7 +7,8 @@
  * What the emulator sees in parts is one access: those of an instruction that
  * read, and those that write. An address is `?` where it says nothing: stores
  * that a lost reservation fails, and dc zva. Constants that the new code has a
- * copy of are told where the original has them.
+ * copy of are told where the original has them, if they were loaded: a signal
+ * may arrive before that, and it begins again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -154,10 +155,10 @@ static void tell(const struct touching *t)
 		/* stores by reservation are seen as both */
 		if (!(i ? in.mem_write : in.mem_read))
 			continue;
-		if (constant)
+		if (constant && known)
 			put(t, "rw"[i], (uint64_t)a->disp + t->m->base, true,
 			    a->size);
-		else
+		else if (!constant)
 			put(t, "rw"[i], t->side[i].from, known,
 			    known ? size : i ? in.mem_write : in.mem_read);
 	}

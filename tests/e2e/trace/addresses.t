@@ -21,11 +21,13 @@ import sys
 sys.path.insert(0, "tests/lib")
 import count_run
 from count_run import *
+from trace_run import HANDLING
 
 tap = Tap()
 STEP = os.path.join(os.path.dirname(STEPS), "step-accesses")
 TOUCHED = os.path.join(os.path.dirname(STEPS), "list-touched")
 TRACE, PLUGIN = "../trace/", "qemu-touched"
+INTERRUPTS = TRACE + "interrupts.c"
 # what it is emulated as: without vectors whose size is not known
 PLAIN, ATOMICS = "cortex-a57", "neoverse-n1"
 
@@ -48,12 +50,18 @@ def in_order(pattern):
                   [int(n) for n in name.split(".")[-2:]])
 
 
-def emulated(here, words, *flags, cpu=PLAIN):
-    """The same, by an emulator."""
+def emulated(here, words, *flags, cpu=PLAIN, every=0):
+    """The same, by an emulator; signals arrive behind one of `every`
+    instructions of the program's file."""
     trace = here + "/trace"
+    plugin = "%s/%s.so,out=%s/ran" % (count_run.where, PLUGIN, here)
+    more = {}
+    if every:
+        plugin += ",in=%s,every=%d,seed=%d" % (os.path.basename(words[0]),
+                                               every, every)
+        more = {"QEMU_SINGLESTEP": "1"}
     got = quiet([TALLY, "trace", "--addresses", *flags, "-o", trace, "--",
-                 *words], here, QEMU_CPU=cpu, QEMU_PLUGIN="%s/%s.so,out=%s/ran"
-                % (count_run.where, PLUGIN, here))
+                 *words], here, QEMU_CPU=cpu, QEMU_PLUGIN=plugin, **more)
     lines = []
     for name in in_order(here + "/ran.steps.*"):
         lines += run(TOUCHED, here + "/ran",
@@ -79,6 +87,22 @@ def agree(step, told, unknown):
                              (unknown and where == "?"))
 
 
+def apart(exe, lines):
+    """Those of the program's file, but for what handlers of signals do: when
+    that was is not told exactly everywhere (paths.t)."""
+    handling = [range(a, a + n) for a, n, name in
+                Names.read(count_run.ISA, exe) if name in HANDLING]
+    name, left_out, out = os.path.basename(exe), {}, []
+    for line in lines:
+        at = place(line)
+        if at not in left_out:
+            left_out[at] = at[0] != name or any(int(at[1], 16) in r
+                                                for r in handling)
+        if not left_out[at]:
+            out.append(line)
+    return out
+
+
 def compare(here, words, *flags, unknown=False, **how):
     """What is wrong, or None."""
     native = count_run.ISA == HOST
@@ -88,6 +112,8 @@ def compare(here, words, *flags, unknown=False, **how):
     if got[:2] != plain[:2]:
         return "it did something else: %s %s" % (got[0], got[2][:300])
     told = [l for l in replayed(trace, "--as", "addresses") if l[0] != "#"]
+    if "every" in how:
+        steps, told = apart(words[0], steps), apart(words[0], told)
     # loads of jump tables that the rewritten code does not do are told: they
     # are the original's
     ran = set(map(place, steps))
@@ -106,7 +132,8 @@ def program(name, source, *flags, cc="gcc", words=(), options=(), **how):
     if not compiler(count_run.ISA, cc):
         return "no %s" % cc
     here = room(name)
-    exe = build(here, name, [source], *flags, cc=cc)
+    sources = [source, INTERRUPTS] if "every" in how else [source]
+    exe = build(here, name, sources, *flags, cc=cc)
     return compare(here, [exe, *words], *options, **how)
 
 
@@ -196,6 +223,9 @@ def ways():
         yield "atomics", program, "atomics", source, "-O3", \
             "-march=armv8.1-a+lse", {
                 "cpu": ATOMICS, "options": ["--encoding", "every-branch"]}
+        for i, flag in enumerate(("-O0", "-O2")):
+            yield "signals" + flag, program, "signals" + flag, \
+                TRACE + "paths.c", flag, {"every": 5 + i}
     # until its variables of threads are there
     yield "static", program, "static", source, "-O2", "-static", {
         "unknown": True}
