@@ -84,6 +84,7 @@ enum {
 	LAUNCH_ENV_ON_RESUME = 40,
 	LAUNCH_ENV_ON_CALLS = 48,
 	LAUNCH_ENV_ON_TRACE = 56,
+	LAUNCH_ENV_ON_SYSCALL = 64,
 };
 
 struct launch_env {
@@ -110,6 +111,8 @@ struct launch_env {
 	   on the stack, or the stack pointer, is what else is to know */
 	void (*on_trace)(unsigned what, uint64_t about, uint64_t at,
 			 uint64_t *page, const struct launch_env *h);
+	/* any system call, before on_call(), where a trace is to have them */
+	void (*on_syscall)(struct arch_hook *g, const struct launch_env *h);
 	const char *field[LAUNCH_ENV_N]; /* decoded */
 	uint64_t page;                   /* bytes: the kernel's */
 	uint64_t hwcap2;           /* AT_HWCAP2: what the machine can do */

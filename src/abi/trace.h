@@ -98,6 +98,9 @@ enum ring_record {
 	RING_END,
 	/* enum ring_image: addresses mean something else from now on */
 	RING_IMAGE,
+	/* a system call is about to be made: where, its number, time, CPU. What
+	   the way there has written may still follow */
+	RING_SYSCALL,
 	RING_KINDS,
 };
 
@@ -135,6 +138,7 @@ static inline uint64_t ring_number(uint64_t number, uint64_t values)
 enum {
 	TRACE_RECORD_MOST = 2 + 16, /* words of a record */
 	RING_BEGIN_WORDS = 6, /* of the record that a part begins with */
+	RING_SYSCALL_WORDS = 4,
 	RING_PART_WORDS = 8192,
 	RING_PARTS = 16,
 	VALUES_ROOM = 1 << TRACE_VALUES_ROOM, /* bytes */

@@ -17,7 +17,7 @@
 struct trace_call {
 	const char *trace, *encoding, *weights;
 	uint64_t last, limit;
-	bool addresses;
+	bool addresses, syscalls;
 	struct counted_call run;
 	struct drain drain;
 };
@@ -45,6 +45,11 @@ static const struct option trace_options[] = {
 	 .help = "and where the program reads and writes memory",
 	 .more = "Of that is recorded what cannot be computed from what is "
 		 "known: `tally replay --as addresses` tells every access."},
+	{"syscalls", .type = &type_flag, FILLS(struct trace_call, syscalls),
+	 .help = "and every system call: its number, when, and on which CPU",
+	 .more = "`tally replay` tells them in lines that begin with #. Each "
+		 "costs a microsecond more. Those in code that is not traced "
+		 "(the dynamic loader, the vdso) are not seen."},
 	{"weights", .type = &type_profile, .choices = weights,
 	 FILLS(struct trace_call, weights),
 	 .help = "what is expected to run often, by a profile of the program "
@@ -100,6 +105,8 @@ static void add_notes(const struct trace_call *call,
 	trace_writer_note(w, "started", started, &e);
 	if (call->addresses)
 		trace_writer_note(w, "addresses", "", &e);
+	if (call->syscalls)
+		trace_writer_note(w, "syscalls", "", &e);
 	trace_writer_note(w, "tally", TALLY_VERSION, &e);
 	mem_free(line);
 }
@@ -157,6 +164,7 @@ static int settle(struct trace_call *call)
 	if (!status)
 		recipe_placement(r, name);
 	r->addresses = call->addresses;
+	r->syscalls = call->syscalls;
 	return status;
 }
 

@@ -183,13 +183,16 @@ static bool has_hook(const struct hooking *w, enum hook_kind k)
 {
 	if (k == HOOK_RESUME)
 		return w->counts && w->c->go.n;
+	if (k == HOOK_EVERY)
+		return w->layout.syscalls;
 	return (k == HOOK_NAMES) != w->counts;
 }
 
 /* where in the launch_env the hook finds the function that it calls */
 static unsigned asks_at(enum hook_kind k)
 {
-	return k == HOOK_BEHIND   ? LAUNCH_ENV_AFTER_CALL
+	return k == HOOK_EVERY	  ? LAUNCH_ENV_ON_SYSCALL
+	       : k == HOOK_BEHIND ? LAUNCH_ENV_AFTER_CALL
 	       : k == HOOK_JUMP   ? LAUNCH_ENV_ON_JUMP
 	       : k == HOOK_RESUME ? LAUNCH_ENV_ON_RESUME
 				  : LAUNCH_ENV_ON_CALL;
@@ -328,7 +331,8 @@ static bool may_ask(const struct hooking *w, enum hook_kind k,
 		    const struct system_call *s)
 {
 	return has_hook(w, k) &&
-	       (!s->known || w->c->isa->move->hook_asks(k, s->number));
+	       (k == HOOK_EVERY || !s->known ||
+		w->c->isa->move->hook_asks(k, s->number));
 }
 
 static void add_call(struct plan *p, enum hook_kind k, struct insertion i)

@@ -24,6 +24,7 @@
 #define STOP "+stop"
 #define SITES "+sites"
 #define ADDRESSES "+addresses"
+#define SYSCALLS "+syscalls"
 #define EVENTS "+events="
 #define LIBS "+libs="
 #define ONLY "+only="
@@ -102,6 +103,8 @@ const char *recipe_name(const struct recipe *r)
 		n += (size_t)sprintf(name + n, SITES);
 	if (r->addresses)
 		n += (size_t)sprintf(name + n, ADDRESSES);
+	if (r->syscalls)
+		n += (size_t)sprintf(name + n, SYSCALLS);
 	if (r->online)
 		n += (size_t)sprintf(name + n, EVENTS "%llx:%s",
 				     (unsigned long long)r->events_sum,
@@ -273,6 +276,7 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->calls = take_option(&s, SITES, s + strlen(SITES), none, 1);
 	r->addresses = take_option(&s, ADDRESSES, s + strlen(ADDRESSES), none,
 				   1);
+	r->syscalls = take_option(&s, SYSCALLS, s + strlen(SYSCALLS), none, 1);
 	is_online = take_option(&s, EVENTS, some ? some : list, events,
 				sizeof events);
 	if (take_option(&s, LIBS, list, libs, sizeof libs))
@@ -425,6 +429,7 @@ static void lay_out_trace(const struct placers *x, const struct recipe *r,
 	(void)x;
 	layout->traces = true;
 	layout->addresses = r->addresses;
+	layout->syscalls = r->syscalls;
 }
 
 static void end_trace(struct placers *x)

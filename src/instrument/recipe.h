@@ -16,6 +16,8 @@
  *			what a trace needs, in that encoding (trace/place/)
  *	"trace-bits+addresses"
  *			and what addresses of accesses are computed from
+ *	"trace-bits+syscalls"
+ *			and every system call
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
@@ -51,6 +53,7 @@ struct recipe {
 	bool traces;  /* a trace is written, `encoding` */
 	enum trace_encoding encoding;
 	bool addresses; /* with those of accesses */
+	bool syscalls;	/* with system calls */
 	const char *events; /* event_list_text() */
 	uint64_t events_sum;
 	struct count_options count;

@@ -64,6 +64,7 @@ struct table_jump {
 
 /* when a hook asks, and about which system calls */
 enum hook_kind {
+	HOOK_EVERY,  /* always: before all */
 	HOOK_NAMES,  /* before those that name a file */
 	HOOK_LIFE,   /* before these, and those by which threads and processes
 			begin, end, lose rights, or are confined */

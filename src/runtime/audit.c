@@ -461,6 +461,7 @@ static void begin(const struct link_map *map)
 	launcher.launch_env.on_resume = context_resume;
 	launcher.launch_env.on_calls = calls_asked;
 	launcher.launch_env.on_trace = trace_asked;
+	launcher.launch_env.on_syscall = trace_syscall;
 	if (!active)
 		return;
 	c->own_code = (uintptr_t)__ehdr_start;

@@ -436,6 +436,9 @@ void trace_signal(struct counting *c, uint64_t signal, void *context);
 void trace_resumes(struct counting *c, const void *context);
 /* the signal is about to end the process */
 void trace_killed(struct counting *c, uint64_t signal, void *context);
+/* this thread is about to make a system call: see launch_env.on_syscall */
+__attribute__((visibility("hidden"))) void
+trace_syscall(struct arch_hook *g, const struct launch_env *h);
 /* this process is a child that has just been made */
 void trace_forked(struct counting *c);
 /* this thread is about to make a process, which begins there */

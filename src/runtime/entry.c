@@ -36,6 +36,7 @@ static void begin(struct memory *m, const struct object_header *p, _Bool loaded,
 	h->on_resume = context_resume;
 	h->on_calls = calls_asked;
 	h->on_trace = trace_asked;
+	h->on_syscall = trace_syscall;
 	*(struct launch_env **)at_distance(p, p->word) = h;
 	altstack_begin(h, p);
 	m->counting.own_code = (uintptr_t)distances;

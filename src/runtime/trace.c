@@ -673,6 +673,21 @@ void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 	unblock_signals(&t);
 }
 
+void trace_syscall(struct arch_hook *g, const struct launch_env *h)
+{
+	uint64_t payload[RING_SYSCALL_WORDS];
+	struct tracer t;
+
+	if (!h->counting || !begin(&t, h->counting))
+		return;
+	payload[0] = arch_hook_back(g);
+	payload[1] = g->nr;
+	payload[2] = now();
+	payload[3] = cpu();
+	record(&t, RING_SYSCALL, 0, payload, RING_SYSCALL_WORDS);
+	unblock_signals(&t);
+}
+
 /* --- images */
 
 /* a thread that finds its targets by page and ring writes out where it goes */

@@ -44,6 +44,11 @@ void replay_show_note(FILE *to, const struct replay_event *x)
 	case REPLAY_RESUME:
 		fputs("# its handler has returned\n", to);
 		break;
+	case REPLAY_SYSCALL:
+		fprintf(to, "# system call %" PRIu32 "\tCPU %" PRIu32
+			    "\ttime %" PRIu64 "\n",
+			x->step->number, x->step->cpu, x->step->time);
+		break;
 	case REPLAY_GAP:
 		fprintf(to, "# gap: 0x%" PRIx64, x->step->address);
 		put_border(to, "after", &x->before);
@@ -73,7 +78,8 @@ static void note_json(struct json *j, const struct replay_event *x)
 	static const char *const kinds[] = {
 		[REPLAY_THREAD] = "thread", [REPLAY_GAP] = "gap",
 		[REPLAY_SIGNAL] = "signal", [REPLAY_RESUME] = "resume",
-		[REPLAY_LOST] = "lost", [REPLAY_END] = "end"};
+		[REPLAY_SYSCALL] = "syscall", [REPLAY_LOST] = "lost",
+		[REPLAY_END] = "end"};
 
 	json_object(j, NULL);
 	json_string(j, "kind", kinds[x->kind]);
@@ -82,6 +88,10 @@ static void note_json(struct json *j, const struct replay_event *x)
 		json_number(j, "thread", x->thread->thread);
 	} else if (x->kind == REPLAY_SIGNAL) {
 		json_number(j, "signal", x->step->number);
+	} else if (x->kind == REPLAY_SYSCALL) {
+		json_number(j, "syscall", x->step->number);
+		json_number(j, "cpu", x->step->cpu);
+		json_number(j, "time", x->step->time);
 	} else if (x->kind == REPLAY_GAP) {
 		json_address(j, "address", x->step->address);
 		border_json(j, "after", &x->before);

@@ -175,7 +175,7 @@ static void take(struct replay_sink *s, const struct replay_event *x)
 
 	if (x->kind == REPLAY_BLOCK)
 		take_block(k, x);
-	else
+	else if (x->kind != REPLAY_SYSCALL)
 		release(k, x->kind == REPLAY_GAP);
 }
 

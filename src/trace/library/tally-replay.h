@@ -36,7 +36,8 @@ enum {
 	TALLY_REPLAY_WRITE,
 	TALLY_REPLAY_SIGNAL, /* a handler is about to run; number: the signal's
 			      */
-	TALLY_REPLAY_RESUME  /* it has returned */
+	TALLY_REPLAY_RESUME, /* it has returned */
+	TALLY_REPLAY_SYSCALL /* one is about to be made; number: its own */
 	/* more may come: others are to be passed over */
 };
 

@@ -112,7 +112,8 @@ static void fill_other(const struct tally_replay *t,
 		[REPLAY_LOST] = TALLY_REPLAY_LOST,
 		[REPLAY_END] = TALLY_REPLAY_END,
 		[REPLAY_SIGNAL] = TALLY_REPLAY_SIGNAL,
-		[REPLAY_RESUME] = TALLY_REPLAY_RESUME};
+		[REPLAY_RESUME] = TALLY_REPLAY_RESUME,
+		[REPLAY_SYSCALL] = TALLY_REPLAY_SYSCALL};
 
 	*r = (struct tally_replay_record){.kind = kinds[t->x.kind],
 					  .image = TALLY_REPLAY_NO_IMAGE,
@@ -121,7 +122,8 @@ static void fill_other(const struct tally_replay *t,
 					  .number = t->x.number};
 	if (r->kind == TALLY_REPLAY_GAP)
 		r->pc = t->x.step->address;
-	else if (r->kind == TALLY_REPLAY_SIGNAL)
+	else if (r->kind == TALLY_REPLAY_SIGNAL ||
+		 r->kind == TALLY_REPLAY_SYSCALL)
 		r->number = t->x.step->number;
 	else if (r->kind != TALLY_REPLAY_THREAD)
 		r->text = t->x.step->why;

@@ -276,6 +276,9 @@ static bool tell(struct replay *r, struct replay_thread *t,
 	case WALK_RESUME:
 		x->kind = REPLAY_RESUME;
 		return asked && x->step->number;
+	case WALK_SYSCALL:
+		x->kind = REPLAY_SYSCALL;
+		return asked;
 	case WALK_VFORK:
 		begin_child(r, t);
 		return false;

@@ -20,6 +20,7 @@ enum replay_kind {
 	REPLAY_BLOCK,  /* instructions of one block ran */
 	REPLAY_SIGNAL, /* step.number arrived, and a handler runs */
 	REPLAY_RESUME, /* which has returned */
+	REPLAY_SYSCALL, /* step.number is about to be called */
 	REPLAY_GAP,    /* code that is not traced */
 	REPLAY_LOST,   /* where it went then is not known: step.why */
 	REPLAY_END,    /* of the thread: step.why */

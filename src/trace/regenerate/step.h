@@ -12,6 +12,7 @@ enum walk_kind {
 			that is not known) is about to run, that arrived at
 			`address`, as it ran */
 	WALK_RESUME, /* it has returned */
+	WALK_SYSCALL, /* `number` is about to be called, at `time` on `cpu` */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
 	WALK_VFORK, /* what follows is of a process that was made in the memory
 		       of this one */
@@ -38,8 +39,10 @@ enum walk_tells {
 struct walk_step {
 	uint8_t kind, by;
 	uint8_t told; /* enum walk_tells bits */
-	uint32_t number; /* of a signal */
+	uint32_t number; /* of a signal or system call */
+	uint32_t cpu;
 	uint64_t sp, values;
+	uint64_t time; /* ns, of the system's clock */
 	struct replay_image *image;
 	const struct proc_plan *plan;
 	uint32_t vertex;

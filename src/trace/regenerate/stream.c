@@ -82,6 +82,7 @@ void stream_end(struct stream *s)
 	trace_chunk_free(&s->chunk);
 	vec_free(&s->value);
 	vec_free(&s->image);
+	vec_free(&s->call);
 }
 
 static void begin_part(struct stream *s, const struct trace_record *r)
@@ -104,6 +105,19 @@ static const struct trace_record *read_number(struct stream *s,
 	return &s->record;
 }
 
+/* one is about to be made */
+static void add_call(struct stream *s, const struct trace_record *r)
+{
+	if (s->told == s->call.n)
+		s->told = s->call.n = 0;
+	if (r->nword >= RING_SYSCALL_WORDS)
+		vec_push(&s->call, ((struct stream_call){
+					   .at = r->word[0],
+					   .number = (uint32_t)r->word[1],
+					   .time = r->word[2],
+					   .cpu = (uint32_t)r->word[3]}));
+}
+
 /* does it say what is no matter of where control is? That is kept */
 static bool take_aside(struct stream *s, const struct trace_record *r)
 {
@@ -111,6 +125,10 @@ static bool take_aside(struct stream *s, const struct trace_record *r)
 
 	if (r->kind == RING_PART) {
 		begin_part(s, r);
+		return true;
+	}
+	if (r->kind == RING_SYSCALL) {
+		add_call(s, r);
 		return true;
 	}
 	if (r->kind == RING_IMAGE && r->nword) {

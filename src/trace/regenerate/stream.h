@@ -16,6 +16,14 @@ struct stream_image {
 	bool gone;
 };
 
+/* a system call that is about to be made */
+struct stream_call {
+	uint64_t at; /* where, as it ran */
+	uint32_t number;
+	uint32_t cpu;
+	uint64_t time; /* as in RING_PART */
+};
+
 struct stream {
 	const struct trace_file *file;
 	const struct trace_thread *thread;
@@ -40,6 +48,10 @@ struct stream {
 	uint64_t thread_base; /* what its variables are found by, or 0 */
 	/* what the thread said of images since this was last cleared */
 	VEC(struct stream_image) image;
+	/* system calls that it has come to and that were not told yet: `told`
+	   of these were */
+	VEC(struct stream_call) call;
+	size_t told;
 	bool new_epoch; /* one has begun since this was last cleared */
 	uint64_t epoch;
 	bool broken; /* a chunk cannot be read: *e says why */

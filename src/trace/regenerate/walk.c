@@ -210,7 +210,8 @@ static void find_again(struct walk *w)
 			walk_finish(w, walk_cut_off);
 			return;
 		}
-	if (is_entered(w) || walk_is_again(w, walk_cut_off))
+	if (walk_tells_call(w) || is_entered(w) ||
+	    walk_is_again(w, walk_cut_off))
 		return;
 	if (r->kind == RING_VFORK) {
 		walk_keep_frames(w, r);
@@ -364,7 +365,7 @@ static void tell_place(struct walk *w)
 	w->fresh = false;
 	if (w->at.vertex >= w->at.plan->p->nblock)
 		return; /* a hub: no code */
-	if (stream_is_dry(&w->stream)) {
+	if (stream_is_dry(&w->stream) && !walk_awaits_call(w)) {
 		walk_finish(w, walk_cut_off);
 		return;
 	}
@@ -374,7 +375,8 @@ static void tell_place(struct walk *w)
 	}
 	w->fresh = true;
 	walk_pass_late_entry(w);
-	if (walk_is_interrupted(w) || walk_is_again(w, walk_cut_off))
+	if (walk_tells_call(w) || walk_is_interrupted(w) ||
+	    walk_is_again(w, walk_cut_off))
 		return;
 	w->fresh = false;
 	makes = makes_process(w);
@@ -482,7 +484,7 @@ static bool stride(struct walk *w)
 	do {
 		if (!w->holds || w->ntold != 1 || w->over || w->gap ||
 		    w->lost || w->fresh || !w->at.image ||
-		    !stream_has_bits(&w->stream))
+		    walk_awaits_call(w) || !stream_has_bits(&w->stream))
 			return false;
 		e = quick_edge(w);
 		if (e == MAP_NONE)
@@ -521,6 +523,8 @@ static void prepare(struct walk *w)
 	while (w->ntold == w->holds) {
 		if (!w->over) {
 			advance(w);
+		} else if (walk_tells_call(w)) {
+			break;
 		} else if (w->holds) {
 			w->holds = false;
 		} else {
@@ -543,6 +547,7 @@ static bool begin_run(struct walk *w)
 
 	if (!w->holds || w->ntold != 1 || w->over || w->gap || w->lost ||
 	    w->fresh || w->nway || w->nprefix || !w->at.image ||
+	    walk_awaits_call(w) ||
 	    w->at.vertex >= w->at.plan->p->nblock ||
 	    w->stream.stop - w->stream.at <= RUN_BITS)
 		return false;

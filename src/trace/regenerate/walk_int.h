@@ -6,6 +6,7 @@
  *	walk_leave.c	ways out of procedures
  *	walk_signals.c	handlers
  *	walk_forks.c	processes that are made
+ *	walk_calls.c	system calls
  *	walk_counts.c	what a walk counts, if it is to
  *	walk.c		steps, one by one; choices, gaps and ends
  *	walk_begin.c	what threads begin with
@@ -163,6 +164,17 @@ void walk_interrupt(struct walk *w, const struct trace_record *r,
 bool walk_is_interrupted(struct walk *w);
 /* has a handler returned? */
 bool walk_resumes(struct walk *w);
+
+/* --- walk_calls.c */
+
+/* has the stream said of a call that is not told yet? */
+static inline bool walk_awaits_call(const struct walk *w)
+{
+	return w->stream.told != w->stream.call.n;
+}
+/* tells the first of these, or what runs before it: if one of them is made in
+   the block where control is, or it is not known where control is */
+bool walk_tells_call(struct walk *w);
 
 /* --- walk_forks.c */
 

@@ -58,6 +58,7 @@ enum { NASKED = sizeof asked / sizeof *asked };
 static const struct {
 	uint8_t first, n; /* in asked[] */
 } part[HOOK_KINDS] = {
+	[HOOK_EVERY] = {0, 0},
 	[HOOK_NAMES] = {0, 9},
 	[HOOK_LIFE] = {0, NASKED},
 	[HOOK_BEHIND] = {7, 5},

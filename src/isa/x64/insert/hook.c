@@ -72,6 +72,7 @@ enum {
 static const struct {
 	uint8_t first, n; /* in asked[] */
 } part[HOOK_KINDS] = {
+	[HOOK_EVERY] = {0, 0},
 	[HOOK_NAMES] = {0, 14},
 	[HOOK_LIFE] = {0, NASKED},
 	[HOOK_BEHIND] = {12, 7},
