@@ -250,6 +250,12 @@ struct isa {
 	 * NULL: none does.
 	 */
 	bool (*signs_link)(const uint8_t *code, size_t avail);
+	/*
+	 * The register that gets what variables of the thread are found by, if
+	 * that is all that the instruction does; ISA_NO_REG: none. NULL: none
+	 * ever does.
+	 */
+	uint8_t (*thread_base)(const uint8_t *code, size_t avail);
 	/* name of general register r, full width */
 	const char *(*reg_name)(unsigned r);
 	/* isa/move.h; NULL: code of this machine is not moved yet */

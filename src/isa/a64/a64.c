@@ -39,6 +39,15 @@ static bool a64_signs_link(const uint8_t *code, size_t avail)
 	return avail >= 4 && (a64_word(code) & 0xffffff1f) == 0xd503231f;
 }
 
+/* mrs xd, tpidr_el0 */
+static uint8_t a64_thread_base(const uint8_t *code, size_t avail)
+{
+	uint32_t w = avail < 4 ? 0 : a64_word(code);
+
+	return (w & 0xffffffe0) == 0xd53bd040 && a64_rd(w) != A64_SP ?
+		       (uint8_t)a64_rd(w) : ISA_NO_REG;
+}
+
 /* the field is 29 or 31, the latter perhaps for zero */
 static bool is_frame(unsigned r)
 {
@@ -109,6 +118,7 @@ const struct isa isa_a64 = {
 	.uses_frame = a64_uses_frame,
 	.is_privileged = a64_is_privileged,
 	.signs_link = a64_signs_link,
+	.thread_base = a64_thread_base,
 	.reg_name = a64_reg_name,
 	.move = &a64_move,
 	.exclusives = true,

@@ -120,6 +120,21 @@ static void add_accesses(struct slicing *x, struct fact *f,
 	}
 }
 
+/*
+ * The register that gets what variables of the thread are found by; ISA_NO_REG:
+ * none does. Of what may set those up by itself (static programs, musl's
+ * library) it is not known in time.
+ */
+static uint8_t thread_base(const struct slicing *x, const uint8_t *code,
+			   size_t avail)
+{
+	const struct image *im = x->c->image;
+
+	if (!x->c->isa->thread_base || (im->entry && !im->interp))
+		return ISA_NO_REG;
+	return x->c->isa->thread_base(code, avail);
+}
+
 /* those that give a register or a temporary a value */
 static void add_uops(struct slicing *x, struct fact *f, const uint8_t *code,
 		     size_t avail, const struct insn *in)
@@ -127,7 +142,13 @@ static void add_uops(struct slicing *x, struct fact *f, const uint8_t *code,
 	bool constant = in->ref_kind == REF_ADDRESS || in->ref_kind == REF_PAGE;
 	struct uop u[UOP_MAX];
 	unsigned n = x->c->isa->lift(code, avail, f->at, u);
+	uint8_t base = thread_base(x, code, avail);
 
+	if (base != ISA_NO_REG) {
+		u[0] = (struct uop){.code = UOP_COPY, .width = 64, .dst = base,
+				    .a = SLICE_THREAD, .b = UOP_NONE};
+		n = 1;
+	}
 	f->uop = (uint32_t)x->uop.n;
 	for (unsigned i = 0; i < n; i++) {
 		if (u[i].dst >= UOP_NREGS || u[i].dst == UOP_FLAGS)

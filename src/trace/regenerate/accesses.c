@@ -97,6 +97,14 @@ static void compute(struct accesses *x, const struct exec_op *op,
 		lose(x, op->reg);
 }
 
+static void copy_thread_base(struct accesses *x, unsigned r)
+{
+	if (x->stream->thread_base)
+		set(x, r, x->stream->thread_base);
+	else
+		lose(x, r);
+}
+
 /* requires: there is room */
 static void add_plain(struct accesses *x, const struct exec_op *op,
 		      uint64_t base)
@@ -169,6 +177,9 @@ static void execute(struct accesses *x, const struct exec_block *b,
 			break;
 		case EXEC_SET:
 			compute(x, op, base);
+			break;
+		case EXEC_THREAD:
+			copy_thread_base(x, op->reg);
 			break;
 		case EXEC_LOSE:
 			lose(x, op->reg);

@@ -53,7 +53,8 @@ static void make_set(const struct slice_op *op, struct exec_op *x)
 {
 	const struct uop *u = &op->uop;
 
-	x->code = is_sum(u, op->relative) ? EXEC_ADD : EXEC_SET;
+	x->code = u->a == SLICE_THREAD ? EXEC_THREAD :
+		  is_sum(u, op->relative) ? EXEC_ADD : EXEC_SET;
 	x->reg = u->dst;
 	x->a = u->a < UOP_NREGS ? u->a : (uint8_t)EXEC_ZERO;
 	x->b = u->b < UOP_NREGS ? u->b : (uint8_t)EXEC_ZERO;

@@ -31,6 +31,7 @@ enum exec_code {
 	EXEC_ACCESS, /* another one */
 	EXEC_ADD,    /* reg = a + b + imm */
 	EXEC_SET,    /* reg is something else */
+	EXEC_THREAD, /* reg is what variables of the thread are found by */
 	EXEC_LOSE,   /* reg is not known */
 };
 

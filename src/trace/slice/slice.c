@@ -90,6 +90,13 @@ static bool is_operand(unsigned r)
 	return r < UOP_NREGS || r == UOP_IMM || r == UOP_NONE;
 }
 
+/* the first operand may be what only a copy has */
+static bool is_first(const struct uop *u)
+{
+	return is_operand(u->a) ||
+	       (u->a == SLICE_THREAD && u->code == UOP_COPY && u->width == 64);
+}
+
 static bool is_width(unsigned bits)
 {
 	return bits == 8 || bits == 16 || bits == 32 || bits == 64;
@@ -110,7 +117,7 @@ static bool take_uop(struct bytes *b, struct slice_op *x)
 		u.imm = (int64_t)bytes_sleb(b);
 	x->relative = code & RELATIVE;
 	x->uop = u;
-	return u.dst < UOP_NREGS && is_operand(u.a) && is_operand(u.b) &&
+	return u.dst < UOP_NREGS && is_first(&u) && is_operand(u.b) &&
 	       slice_computes(&u);
 }
 

@@ -14,7 +14,8 @@
  *	SLICE_VALUE	reg	is the next value of the thread's trace, of so
  *				many bytes
  *	SLICE_ACCESS		an access, by registers as they are now
- *	SLICE_SET		a register gets what a micro-operation computes
+ *	SLICE_SET		a register gets what a micro-operation computes,
+ *				or SLICE_THREAD
  *	SLICE_LOSE	reg	has a value that is not known
  */
 #ifndef TRACE_SLICE_SLICE_H
@@ -36,6 +37,10 @@ enum slice_code {
 
 /* the register that says how often ACCESS_STRING is done: rcx */
 enum { SLICE_COUNT = 1 };
+
+/* what a SET may copy beside registers and constants: what variables of the
+   thread are found by */
+enum { SLICE_THREAD = 253 };
 
 struct slice_op {
 	uint8_t code; /* enum slice_code */

@@ -493,6 +493,30 @@ static void test_privileged(void **state)
 	assert_true(isa_a64.is_privileged((const uint8_t *)"", 0));
 }
 
+static void test_thread_base(void **state)
+{
+	static const struct {
+		uint32_t word;
+		uint8_t reg;
+	} all[] = {
+		{0xd53bd040, 0}, /* mrs x0, tpidr_el0 */
+		{0xd53bd05e, 30},
+		{0xd53bd05f, ISA_NO_REG}, /* of the zero register */
+		{0xd53bd060, ISA_NO_REG}, /* mrs x0, tpidrro_el0 */
+		{0xd51bd040, ISA_NO_REG}, /* msr tpidr_el0, x0 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		uint8_t code[4];
+
+		memcpy(code, &all[i].word, 4);
+		assert_int_equal(isa_a64.thread_base(code, 4), all[i].reg);
+	}
+	assert_int_equal(isa_a64.thread_base((const uint8_t *)"", 0),
+			 ISA_NO_REG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_immediates),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_privileged),
+		cmocka_unit_test(test_thread_base),
 	};
 
 	return cmocka_run_group_tests_name("isa_a64", tests, NULL, NULL);
