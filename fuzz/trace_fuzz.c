@@ -1,6 +1,6 @@
 /*
  * trace_fuzz: a libFuzzer target for trace files. The first byte says what the
- * others are: columns of a chunk; words of threads, which are packed and read
+ * others are: columns of a chunk; a dense one; words of threads, which are packed and read
  * again; or blocks, which get the hashes that they need to be looked at. How to
  * run it: fuzz/README.md.
  */
@@ -20,8 +20,34 @@ static void read_columns(const uint8_t *data, size_t size)
 	struct err e;
 
 	compress(&x.packed, data, size);
-	chunk_unpack(&x, 0, "input", &e);
+	chunk_unpack(&x, CHUNK_PLAIN, 0, "input", &e);
 	trace_chunk_free(&x);
+}
+
+static void read_dense(const uint8_t *data, size_t size)
+{
+	struct trace_chunk x = {0};
+	struct err e;
+
+	buffer_bytes(&x.packed, data, size);
+	chunk_unpack(&x, CHUNK_DENSE, 0, "input", &e);
+	trace_chunk_free(&x);
+}
+
+/* parts that were read can be packed again, and read */
+static void pack_again(struct chunk_packer *k, const struct trace_chunk *x)
+{
+	struct trace_chunk dense = {0};
+	struct err e;
+
+	for (size_t i = 0; i < x->part.n; i++)
+		if (!chunk_add(k, &x->part.at[i]))
+			abort();
+	if (!chunk_put_dense(k, &dense.packed) ||
+	    chunk_unpack(&dense, CHUNK_DENSE, 0, "input", &e) ||
+	    dense.part.n != x->part.n)
+		abort();
+	trace_chunk_free(&dense);
 }
 
 /* what was packed can be read, whatever it was */
@@ -42,8 +68,9 @@ static void pack_words(const uint8_t *data, size_t size)
 	if (n)
 		memcpy(word, data, 2 * n * sizeof *word);
 	chunk_pack(k, &parts, &x.packed);
-	if (chunk_unpack(&x, 0, "input", &e) || x.part.n != 2)
+	if (chunk_unpack(&x, CHUNK_PLAIN, 0, "input", &e) || x.part.n != 2)
 		abort();
+	pack_again(k, &x);
 	trace_chunk_free(&x);
 	chunk_packer_free(k);
 	mem_free(word);
@@ -88,7 +115,7 @@ static void make_file(const uint8_t *data, size_t size)
 	buffer_bytes(&b, &h, sizeof h);
 	while (size > 40) {
 		struct trace_block k = {.magic = TRACE_BLOCK_MAGIC,
-					.kind = data[0] & 7};
+					.kind = (data[0] & 7) + (data[0] >> 7)};
 		size_t n = (size_t)data[1] | (size_t)data[2] << 8, at = b.n;
 		buffer small = {0};
 
@@ -116,10 +143,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
-	switch (data[0] & 3) {
+	switch (data[0] % 5) {
 	case 0: read_columns(data + 1, size - 1); break;
 	case 1: pack_words(data + 1, size - 1); break;
 	case 2: make_file(data + 1, size - 1); break;
+	case 3: read_dense(data + 1, size - 1); break;
 	default: read_file(data + 1, size - 1);
 	}
 	return 0;

@@ -136,8 +136,7 @@ static int write_all(int fd, const char *from, size_t n)
 	return 0;
 }
 
-/* the mode that open() would give a new file */
-static mode_t usual_mode(void)
+mode_t file_usual_mode(void)
 {
 	mode_t mask = umask(0);
 
@@ -152,7 +151,7 @@ int file_replace(const char *path, const void *bytes, size_t n, mode_t mode)
 
 	atomic_file_begin(&f, path);
 	failed = f.fd < 0 || write_all(f.fd, bytes, n) ||
-		 fchmod(f.fd, mode ? mode & 0777 : usual_mode()) ||
+		 fchmod(f.fd, mode ? mode & 0777 : file_usual_mode()) ||
 		 atomic_file_flush(&f) || atomic_file_name(&f, path) ? -1 : 0;
 	atomic_file_end(&f, failed);
 	return failed;

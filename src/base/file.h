@@ -40,6 +40,9 @@ int file_read(const struct file *f, uint64_t at, void *to, size_t n,
 /* all that is in a file, with a zero behind it, to be freed; NULL and *e */
 char *file_text(const char *name, size_t *size, struct err *e);
 
+/* the mode that open() would give a new file */
+mode_t file_usual_mode(void);
+
 /*
  * A file of these bytes takes the place of whatever had the name; mode 0: that
  * of a new file. 0, or -1 and errno.

@@ -33,6 +33,9 @@ struct command {
 	size_t size;	      /* of the call, in bytes */
 	int (*run)(void *call, const struct arguments *a); /* exit status */
 	bool runs_program; /* which has words of its own */
+	/* the command that the word `inner_word` makes of it, or NULL */
+	const struct command *inner;
+	const char *inner_word;
 	/* instead of all this: not for people, reads its words itself */
 	int (*internal)(int argc, char **argv);
 };
@@ -42,7 +45,8 @@ extern const struct command cmd_annotate, cmd_cached, cmd_cfg, cmd_completion,
 	cmd_flame, cmd_follow,
 	cmd_graph, cmd_help, cmd_instrument, cmd_merge, cmd_names, cmd_query,
 	cmd_record,
-	cmd_report, cmd_snapshot, cmd_stats, cmd_trace, cmd_replay;
+	cmd_report, cmd_snapshot, cmd_stats, cmd_trace, cmd_trace_pack,
+	cmd_replay;
 
 /* tally without a command: its own options */
 extern const struct command cmd_tally;

@@ -62,6 +62,8 @@ int main(int argc, char **argv)
 	c = cmd_find(argv[1]);
 	if (!c)
 		return cmd_unknown(argv[1]);
+	if (c->inner && argv[2] && !strcmp(argv[2], c->inner_word))
+		return run_command(c->inner, argv + 2);
 	return c->internal ? cmd_finish(c->internal(argc - 1, argv + 1)) :
 			     run_command(c, argv + 1);
 }

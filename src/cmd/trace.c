@@ -194,10 +194,14 @@ static int trace_run(void *words, const struct arguments *a)
 const struct command cmd_trace = {
 	.name = "trace",
 	.summary = "all that a program does, recorded with few bytes",
-	.usage = "[OPTION...] [--] PROGRAM [ARG...]",
+	.usage = "[OPTION...] [--] PROGRAM [ARG...]\n"
+		 "pack [-o FILE] [--json] TRACE",
 	.about = "Runs PROGRAM with its code, and that of its libraries, "
 		 "rewritten so that it writes where it goes. `tally replay` "
-		 "tells every instruction that ran, in order.",
+		 "tells every instruction that ran, in order.\n"
+		 "`tally trace pack` makes a trace smaller that was recorded: "
+		 "it replaces the file, or writes another with -o, and prints "
+		 "how many bytes there were and are.",
 	.closing = "The exit status is the program's, or 128+N after signal "
 		   "N; 127 if it is not found, 126 if it cannot be executed, "
 		   "125 if tally fails.",
@@ -212,4 +216,6 @@ const struct command cmd_trace = {
 	.size = sizeof(struct trace_call),
 	.run = trace_run,
 	.runs_program = true,
+	.inner = &cmd_trace_pack,
+	.inner_word = "pack",
 };

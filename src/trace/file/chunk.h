@@ -38,6 +38,11 @@
  *			the chunk, or 0: zigzag, the lowest bit is the sign
  *
  * A chunk can be read without any other one.
+ *
+ * A dense chunk (`tally trace pack`) has the same columns, and more of them:
+ *
+ *	BITS: its size; that of what follows; it, as dense_bits.h codes it
+ *	all other columns, compressed as above
  */
 #ifndef TRACE_FILE_CHUNK_H
 #define TRACE_FILE_CHUNK_H
@@ -58,6 +63,9 @@ enum {
 	/* columns of a chunk: with differences at their longest it is 1.4
 	   times as large as its words */
 	TRACE_CHUNK_BYTES = 2 << 20,
+	/* the same of a dense chunk: what predicts bits has to learn */
+	TRACE_DENSE_WORDS = 1 << 20,
+	TRACE_DENSE_BYTES = 16 << 20,
 	TRACE_RECORD_WORDS = 254,
 	TRACE_BITS_PAST = 4, /* words of zeroes behind the bits of a part */
 };
@@ -111,6 +119,9 @@ struct chunk_parts {
 void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
 		buffer *out);
 
+/* how a chunk is packed */
+enum chunk_form { CHUNK_PLAIN, CHUNK_DENSE };
+
 struct trace_record {
 	uint64_t at_bit; /* bits of the part that were before it */
 	uint64_t number;
@@ -137,12 +148,21 @@ struct trace_chunk {
 	VEC(struct trace_record) record;
 	VEC(uint64_t) bit;
 	VEC(uint64_t) word;
-	buffer packed, unpacked;
+	buffer packed, unpacked, bits;
 };
 
+/*
+ * Parts that were read become a dense chunk: each is added, in order, to a
+ * packer with a level of compression; false: there is no room for it, but in a
+ * chunk of its own. chunk_put_dense() appends the chunk to *out; false: what is
+ * in it is too large for one.
+ */
+bool chunk_add(struct chunk_packer *p, const struct trace_part *part);
+bool chunk_put_dense(struct chunk_packer *p, buffer *out);
+
 /* x->packed becomes parts, the first of which has the number `sequence` */
-int chunk_unpack(struct trace_chunk *x, uint64_t sequence, const char *where,
-		 struct err *e);
+int chunk_unpack(struct trace_chunk *x, enum chunk_form form,
+		 uint64_t sequence, const char *where, struct err *e);
 void trace_chunk_free(struct trace_chunk *x);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/compress.h"
 #include "trace/file/chunk.h"
+#include "trace/file/dense_bits.h"
 
 /*
  * The writer runs beside the program that it traces, and whatever it takes is
@@ -33,6 +34,7 @@ struct chunk_packer {
 	uint64_t total; /* bits of the part */
 	uint64_t last_at; /* where its last record was */
 	uint64_t records;
+	size_t parts, words; /* that were added */
 };
 
 struct chunk_packer *chunk_packer_new(int level)
@@ -135,19 +137,17 @@ static inline void put_field(struct kind_columns *k, unsigned f, uint64_t value)
 	k->last.of[f] = value;
 }
 
-/* the record that `word` begins; its bits are in the part already */
-static void put_record(struct chunk_packer *p, const uint64_t *word)
+/* a record of n words; its bits are in the part already */
+static void put_record(struct chunk_packer *p, uint8_t kind, uint64_t number,
+		       const uint64_t *word, uint32_t n)
 {
-	uint8_t kind = (uint8_t)word[0];
-	uint32_t n = (uint32_t)(word[0] >> 8 & 0xff) - 1;
 	struct kind_columns *k = columns_of(p, kind);
 
-	word += 2;
 	buffer_uint(&p->fixed[CHUNK_KINDS], 1, kind);
 	put_number(&k->of[CHUNK_AT], p->total - p->last_at);
 	p->last_at = p->total;
 	put_field(k, CHUNK_NWORD, n);
-	put_field(k, CHUNK_NUMBER, word[-2] >> 16);
+	put_field(k, CHUNK_NUMBER, number);
 	for (uint32_t i = 0; i < n && i < CHUNK_WORDS; i++)
 		put_field(k, CHUNK_WORD_0 + i, word[i]);
 	if (n > CHUNK_WORDS)
@@ -164,11 +164,23 @@ static size_t record_size(const uint64_t *word, size_t n)
 	return size > 1 && size <= n && word[1] ? size : 0;
 }
 
+static void begin_part(struct chunk_packer *p)
+{
+	p->total = p->last_at = p->records = 0;
+}
+
+static void end_part(struct chunk_packer *p, bool cut)
+{
+	end_bits(p);
+	put_number(&p->fixed[CHUNK_PARTS], p->total << 1 | cut);
+	put_number(&p->fixed[CHUNK_PARTS], p->records);
+}
+
 static void put_part(struct chunk_packer *p, const uint64_t *word, size_t n)
 {
 	size_t i = 0, size;
 
-	p->total = p->last_at = p->records = 0;
+	begin_part(p);
 	while (i < n) {
 		if (word[i] >> TRACE_FROM) {
 			put_bits(p, word[i++]);
@@ -178,12 +190,11 @@ static void put_part(struct chunk_packer *p, const uint64_t *word, size_t n)
 		if (!size)
 			break;
 		put_bits(p, word[i + 1]);
-		put_record(p, word + i);
+		put_record(p, (uint8_t)word[i], word[i] >> 16, word + i + 2,
+			   (uint32_t)size - 2);
 		i += size;
 	}
-	end_bits(p);
-	put_number(&p->fixed[CHUNK_PARTS], p->total << 1 | (i < n));
-	put_number(&p->fixed[CHUNK_PARTS], p->records);
+	end_part(p, i < n);
 }
 
 static void kind_clear(struct kind_columns *k)
@@ -200,7 +211,7 @@ static void packer_clear(struct chunk_packer *p)
 			kind_clear(p->kind[k]);
 	for (unsigned c = 0; c < CHUNK_FIXED; c++)
 		p->fixed[c].n = 0;
-	p->all.n = 0;
+	p->all.n = p->parts = p->words = 0;
 }
 
 /* the column of that name, NULL if there is nothing in it */
@@ -265,4 +276,90 @@ void chunk_pack(struct chunk_packer *p, const struct chunk_parts *x,
 		compressor_add(p->of_values, out, p->all.at, p->all.n);
 	else
 		compress_not(out, p->all.at, p->all.n);
+}
+
+/* --- parts that were read */
+
+/* bits from..end-1 of a part */
+static void add_bits(struct chunk_packer *p, const struct trace_part *part,
+		     uint64_t from, uint64_t end)
+{
+	enum { AT_ONCE = 32 };
+
+	while (from < end) {
+		unsigned n = end - from < AT_ONCE ? (unsigned)(end - from) :
+						    AT_ONCE;
+		const uint64_t *w = &part->bit[from / WORD_BITS];
+		unsigned at = from % WORD_BITS;
+		uint64_t bits = w[0] << at | w[1] >> 1 >> (WORD_BITS - 1 - at);
+
+		put_bits(p, bits >> (WORD_BITS - n) | (uint64_t)1 << n);
+		from += n;
+	}
+}
+
+/* words that it was made of, about */
+static size_t part_words(const struct trace_part *part)
+{
+	size_t n = part->nbit / WORD_BITS + part->nvalue / sizeof(uint64_t);
+
+	for (size_t i = 0; i < part->nrecord; i++)
+		n += part->record[i].nword + 2u;
+	return n;
+}
+
+bool chunk_add(struct chunk_packer *p, const struct trace_part *part)
+{
+	size_t words = part_words(part);
+	uint64_t at = 0;
+
+	if (!p->parts)
+		packer_clear(p);
+	else if (p->parts == TRACE_CHUNK_PARTS ||
+		 p->words + words > TRACE_DENSE_WORDS)
+		return false;
+	p->parts++;
+	p->words += words;
+	begin_part(p);
+	for (size_t i = 0; i < part->nrecord; i++) {
+		const struct trace_record *r = &part->record[i];
+
+		add_bits(p, part, at, r->at_bit);
+		at = r->at_bit;
+		put_record(p, r->kind, r->number, r->word, r->nword);
+	}
+	add_bits(p, part, at, part->nbit);
+	end_part(p, part->cut);
+	put_number(&p->fixed[CHUNK_COUNTS], part->nvalue);
+	buffer_bytes(&p->fixed[CHUNK_VALUES], part->value, part->nvalue);
+	return true;
+}
+
+/* the column of bits, which then is empty */
+static void put_dense_bits(struct chunk_packer *p, buffer *out)
+{
+	buffer *bits = &p->fixed[CHUNK_BITS], coded = {0};
+	struct bit_coder c;
+
+	coder_write(&c, &coded);
+	dense_bits_code(&c, bits->at, bits->n);
+	coder_flush(&c);
+	put_number(out, bits->n);
+	put_number(out, coded.n);
+	vec_append(out, &coded);
+	vec_free(&coded);
+	bits->n = 0;
+}
+
+bool chunk_put_dense(struct chunk_packer *p, buffer *out)
+{
+	size_t bits = p->fixed[CHUNK_BITS].n;
+
+	if (!p->fixed[CHUNK_VALUES].n)
+		p->fixed[CHUNK_COUNTS].n = 0;
+	put_dense_bits(p, out);
+	put_columns(p);
+	compressor_add(p->compressor, out, p->all.at, p->all.n);
+	p->parts = 0;
+	return bits + p->all.n <= TRACE_DENSE_BYTES;
 }

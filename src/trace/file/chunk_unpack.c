@@ -4,8 +4,19 @@
 #include "base/bytes.h"
 #include "base/compress.h"
 #include "trace/file/chunk.h"
+#include "trace/file/dense_bits.h"
 
 enum { WORD_BITS = 64, NO_KIND = 0xffff };
+
+/* what a chunk may have: words, and bytes of columns */
+struct limits {
+	size_t words, bytes;
+};
+
+static const struct limits limits_of[] = {
+	[CHUNK_PLAIN] = {TRACE_CHUNK_WORDS, TRACE_CHUNK_BYTES},
+	[CHUNK_DENSE] = {TRACE_DENSE_WORDS, TRACE_DENSE_BYTES},
+};
 
 /* the columns of a kind, as far as they were read */
 struct kind_columns {
@@ -15,6 +26,7 @@ struct kind_columns {
 
 struct unpacker {
 	struct trace_chunk *x;
+	struct limits most;
 	struct bytes fixed[CHUNK_FIXED];
 	VEC(struct kind_columns) kind;
 	uint16_t number[256]; /* of each kind in that array, or NO_KIND */
@@ -96,7 +108,7 @@ static bool size_parts(struct unpacker *u, uint64_t sequence)
 				       .nbit = bits >> 1, .cut = bits & 1,
 				       .nrecord = n};
 
-		if (n > TRACE_CHUNK_BYTES || p.nbit > 8 * TRACE_CHUNK_BYTES)
+		if (n > u->most.bytes || p.nbit > 8 * u->most.bytes)
 			return wrong(u, "a part is too large");
 		records += n;
 		bytes += (p.nbit + 7) / 8;
@@ -105,7 +117,7 @@ static bool size_parts(struct unpacker *u, uint64_t sequence)
 	if (b->bad || bytes_left(b))
 		return wrong(u, "there are too many parts");
 	if (bytes != u->fixed[CHUNK_BITS].n ||
-	    records > TRACE_CHUNK_WORDS / 2 ||
+	    records > u->most.words / 2 ||
 	    records != u->fixed[CHUNK_KINDS].n)
 		return wrong(u, "bits or records are not as many as it says");
 	return true;
@@ -167,7 +179,7 @@ static bool unpack_words(struct unpacker *u, struct kind_columns *k, size_t n)
 	size_t split = n < CHUNK_WORDS ? n : CHUNK_WORDS;
 	const uint8_t *rest;
 
-	if (x->word.n + n > TRACE_CHUNK_WORDS)
+	if (x->word.n + n > u->most.words)
 		return wrong(u, "records have too many words");
 	for (unsigned i = 0; i < split; i++)
 		x->word.at[x->word.n++] = take_field(k, CHUNK_WORD_0 + i);
@@ -206,7 +218,7 @@ static bool unpack_records(struct unpacker *u)
 	struct trace_chunk *x = u->x;
 
 	/* they do not move: records point into them */
-	vec_reserve(&x->word, TRACE_CHUNK_WORDS);
+	vec_reserve(&x->word, u->most.words);
 	vec_reserve(&x->record, u->fixed[CHUNK_KINDS].n + 1);
 	for (size_t i = 0; i < x->part.n; i++) {
 		struct trace_part *p = &x->part.at[i];
@@ -234,28 +246,63 @@ static bool is_all_read(struct unpacker *u)
 	return all || wrong(u, "columns are not as long as its records");
 }
 
-static bool unpack(struct unpacker *u, uint64_t sequence)
+/* the column of bits of a dense chunk; *b: what lies behind it */
+static bool unpack_dense_bits(struct unpacker *u, struct bytes *b)
 {
-	memset(u->number, 0xff, sizeof u->number);
-	for (unsigned i = 0; i < CHUNK_FIXED; i++)
-		u->fixed[i] = bytes_window(NULL, 0, 0);
-	if (!find_columns(u) || !size_parts(u, sequence))
-		return false;
-	unpack_bits(u);
-	return unpack_values(u) && unpack_records(u) && is_all_read(u);
+	uint64_t n = bytes_uleb(b), ncoded = bytes_uleb(b);
+	const uint8_t *coded = bytes_take(b, ncoded);
+	struct bit_coder c;
+
+	if (!coded)
+		return wrong(u, "its bits are missing");
+	if (n > u->most.bytes || n * 8 / CODER_BITS_MOST > ncoded)
+		return wrong(u, "its bits are too many");
+	u->x->bits.n = 0;
+	vec_reserve(&u->x->bits, n + 1);
+	u->x->bits.n = n;
+	memset(u->x->bits.at, 0, n);
+	coder_read(&c, coded, ncoded);
+	dense_bits_code(&c, u->x->bits.at, n);
+	return coder_is_sound(&c) || wrong(u, "its bits are broken");
 }
 
-int chunk_unpack(struct trace_chunk *x, uint64_t sequence, const char *where,
-		 struct err *e)
+/* all columns, and those that are coded by themselves; -1 and *e */
+static int unpack_columns(struct unpacker *u, enum chunk_form form,
+			  const char *where, struct err *e)
 {
-	struct unpacker u = {.x = x};
-	int status = 0;
+	struct trace_chunk *x = u->x;
+	struct bytes b = bytes_window(x->packed.at, x->packed.n, 0);
+
+	for (unsigned i = 0; i < CHUNK_FIXED; i++)
+		u->fixed[i] = bytes_window(NULL, 0, 0);
+	if (form == CHUNK_DENSE && !unpack_dense_bits(u, &b))
+		return 0;
+	if (decompress_piece(&x->unpacked, b.p + b.at, bytes_left(&b),
+			     u->most.bytes, where, "a chunk", e))
+		return -1;
+	if (!find_columns(u) || form != CHUNK_DENSE)
+		return 0;
+	if (u->fixed[CHUNK_BITS].n)
+		wrong(u, "it has bits twice");
+	u->fixed[CHUNK_BITS] = bytes_window(x->bits.at, x->bits.n, 0);
+	return 0;
+}
+
+int chunk_unpack(struct trace_chunk *x, enum chunk_form form,
+		 uint64_t sequence, const char *where, struct err *e)
+{
+	struct unpacker u = {.x = x, .most = limits_of[form]};
+	int status;
 
 	x->part.n = x->record.n = x->bit.n = x->word.n = 0;
-	if (decompress_piece(&x->unpacked, x->packed.at, x->packed.n,
-			     TRACE_CHUNK_BYTES, where, "a chunk", e))
-		return -1;
-	if (!unpack(&u, sequence)) {
+	memset(u.number, 0xff, sizeof u.number);
+	status = unpack_columns(&u, form, where, e);
+	if (!status && !u.wrong && size_parts(&u, sequence)) {
+		unpack_bits(&u);
+		if (unpack_values(&u) && unpack_records(&u))
+			is_all_read(&u);
+	}
+	if (u.wrong) {
 		x->part.n = 0;
 		status = err_set(e, ERR_INPUT, "%s: a chunk is broken: %s",
 				 where, u.wrong);
@@ -272,4 +319,5 @@ void trace_chunk_free(struct trace_chunk *x)
 	vec_free(&x->word);
 	vec_free(&x->packed);
 	vec_free(&x->unpacked);
+	vec_free(&x->bits);
 }

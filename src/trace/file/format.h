@@ -33,7 +33,7 @@
 #define TRACE_END_MAGIC 0x31646e6574796c74u   /* "tlytend1" */
 
 enum {
-	TRACE_VERSION = 1,
+	TRACE_VERSION = 2, /* of one with dense chunks; else the oldest */
 	TRACE_OLDEST = 1,  /* that can be read */
 	TRACE_ALIGN = 8,   /* of blocks */
 	TRACE_ID = 16,	   /* bytes of an image's identity */
@@ -58,6 +58,7 @@ enum trace_kind {
 	TRACE_CHUNK = 5,   /* see chunk.h */
 	TRACE_END = 6,	   /* nothing */
 	TRACE_LIST = 7,	   /* struct trace_entry of each */
+	TRACE_DENSE = 8,   /* a chunk that is packed in another way */
 };
 
 /* how the stream of a thread ended */

@@ -24,9 +24,12 @@ static bool output_stop(struct output *o, enum trace_ended how)
 	return false;
 }
 
-static bool is_full(int number)
+/* as errno says */
+static bool write_failed(struct output *o)
 {
-	return number == ENOSPC || number == EDQUOT || number == EFBIG;
+	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+
+	return output_stop(o, full ? TRACE_ENDED_FULL : TRACE_ENDED_FAILED);
 }
 
 /* all of the bytes, at a place; false and errno */
@@ -68,13 +71,12 @@ static int create(const char *path, struct err *e)
 		       "written there", path);
 }
 
-static bool write_header(struct output *o)
+static bool write_header(struct output *o, uint32_t version,
+			 enum trace_form form)
 {
-	struct trace_header h = {.magic = TRACE_MAGIC,
-				 .version = TRACE_VERSION,
-				 .form = o->ring_size ? TRACE_LAST :
-							TRACE_WHOLE,
-				 .ring = o->ring, .ring_size = o->ring_size};
+	struct trace_header h = {.magic = TRACE_MAGIC, .version = version,
+				 .form = form, .ring = o->ring,
+				 .ring_size = o->ring_size};
 
 	h.hash = trace_header_hash(&h);
 	return write_at(o->fd, &h, sizeof h, 0);
@@ -107,6 +109,22 @@ static int check_sizes(const char *path, uint64_t limit, uint64_t last,
 	return 0;
 }
 
+static char *copy_path(const char *path)
+{
+	size_t n = strlen(path) + 1;
+
+	return memcpy(mem_alloc(n), path, n);
+}
+
+void output_take(struct output *o, int fd, const char *path, uint32_t version,
+		 enum trace_form form)
+{
+	*o = (struct output){.fd = fd, .end = sizeof(struct trace_header)};
+	o->path = copy_path(path);
+	if (!write_header(o, version, form))
+		write_failed(o);
+}
+
 int output_open(struct output *o, const char *path, uint64_t limit,
 		uint64_t last, struct err *e)
 {
@@ -117,13 +135,13 @@ int output_open(struct output *o, const char *path, uint64_t limit,
 	o->fd = create(path, e);
 	if (o->fd < 0)
 		return -1;
-	o->path = mem_alloc(strlen(path) + 1);
-	memcpy(o->path, path, strlen(path) + 1);
+	o->path = copy_path(path);
 	if (limit && last > limit / 4 * 3)
 		last = limit / 4 * 3;
 	if (last)
 		place_ring(o, last);
-	if (!write_header(o)) {
+	if (!write_header(o, TRACE_OLDEST,
+			  o->ring_size ? TRACE_LAST : TRACE_WHOLE)) {
 		err_set(e, ERR_MACHINE, "%s: cannot write it: %s", path,
 			strerror(errno));
 		output_close(o, &o->why);
@@ -225,8 +243,7 @@ static bool block_write(struct output *o, uint64_t at)
 	if (at == o->end && ftruncate(o->fd, (off_t)o->end))
 		number = errno;
 	errno = number;
-	return output_stop(o, is_full(number) ? TRACE_ENDED_FULL :
-						TRACE_ENDED_FAILED);
+	return write_failed(o);
 }
 
 bool output_put(struct output *o, struct trace_block b, const void *bytes,

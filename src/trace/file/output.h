@@ -39,6 +39,10 @@ struct output {
 	buffer block;
 };
 
+/* a file that is open already, and written from its beginning; nothing is told
+   of that before output_close() */
+void output_take(struct output *o, int fd, const char *path, uint32_t version,
+		 enum trace_form form);
 /* on -1 nothing needs closing */
 int output_open(struct output *o, const char *path, uint64_t limit,
 		uint64_t last, struct err *e);

@@ -107,6 +107,7 @@ static int read_block(struct opening *o, const struct trace_entry *x,
 		vec_push(&o->f->image, *x);
 		return 0;
 	case TRACE_CHUNK:
+	case TRACE_DENSE:
 		return read_chunk(o, x, e);
 	case TRACE_END:
 		read_end(o, &x->block);
@@ -348,7 +349,9 @@ int trace_chunk_read(const struct trace_file *f, const struct trace_thread *t,
 	char text[sizeof e->text];
 
 	if (block_read(&f->file, x, &to->packed, e) ||
-	    chunk_unpack(to, x->block.first, where(f, x, text, sizeof text), e))
+	    chunk_unpack(to, x->block.kind == TRACE_DENSE ? CHUNK_DENSE :
+							    CHUNK_PLAIN,
+			 x->block.first, where(f, x, text, sizeof text), e))
 		return -1;
 	if (to->part.n != x->block.parts)
 		return err_at(e, f->file.name, x->at,

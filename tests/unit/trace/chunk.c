@@ -75,17 +75,12 @@ static void parts_random(struct parts *p, uint64_t seed, size_t most)
 	}
 }
 
-/* packs and unpacks them, and checks every part */
-static void check_packed(struct chunk_packer *k, struct trace_chunk *x,
-			 const struct parts *p, bool hurried)
+/* every part that was read */
+static void check_parts(const struct trace_chunk *x, const struct parts *p)
 {
 	const uint64_t *word = p->word.at;
 	const uint8_t *value = p->value.at;
-	struct err e;
 
-	x->packed.n = 0;
-	pack(k, p, hurried, x);
-	assert_int_equal(chunk_unpack(x, 77, "x", &e), 0);
 	assert_int_equal(x->part.n, p->size.n);
 	for (size_t i = 0; i < p->size.n; i++) {
 		assert_int_equal(x->part.at[i].sequence, 77 + i);
@@ -99,11 +94,48 @@ static void check_packed(struct chunk_packer *k, struct trace_chunk *x,
 	}
 }
 
+/* packs and unpacks them, and checks every part */
+static void check_packed(struct chunk_packer *k, struct trace_chunk *x,
+			 const struct parts *p, bool hurried)
+{
+	struct err e;
+
+	x->packed.n = 0;
+	pack(k, p, hurried, x);
+	assert_int_equal(chunk_unpack(x, CHUNK_PLAIN, 77, "x", &e), 0);
+	check_parts(x, p);
+}
+
+/* parts that were read, as a dense chunk */
+static void pack_again(struct chunk_packer *k, const struct trace_chunk *x,
+		       struct trace_chunk *dense)
+{
+	dense->packed.n = 0;
+	for (size_t i = 0; i < x->part.n; i++)
+		assert_true(chunk_add(k, &x->part.at[i]));
+	assert_true(chunk_put_dense(k, &dense->packed));
+}
+
+static void check_dense(struct chunk_packer *k, const struct trace_chunk *x,
+			const struct parts *p)
+{
+	struct trace_chunk dense = {0};
+	struct err e;
+
+	if (!x->part.n)
+		return;
+	pack_again(k, x, &dense);
+	assert_int_equal(chunk_unpack(&dense, CHUNK_DENSE, 77, "x", &e), 0);
+	check_parts(&dense, p);
+	trace_chunk_free(&dense);
+}
+
 static void check(struct chunk_packer *k, struct trace_chunk *x,
 		  const struct parts *p)
 {
 	check_packed(k, x, p, false);
 	check_packed(k, x, p, true);
+	check_dense(k, x, p);
 }
 
 static void test_random(void **state)
@@ -211,7 +243,7 @@ static void test_cut(void **state)
 		parts_add(&p, before, 5);
 		x.packed.n = 0;
 		pack(k, &p, i % 2, &x);
-		assert_int_equal(chunk_unpack(&x, 0, "x", &e), 0);
+		assert_int_equal(chunk_unpack(&x, CHUNK_PLAIN, 0, "x", &e), 0);
 		assert_int_equal(x.part.n, 2);
 		assert_true(x.part.at[0].cut);
 		x.part.at[0].cut = false;
@@ -242,7 +274,7 @@ static void test_noise(void **state)
 		chunk_pack(k, &(struct chunk_parts){.word = word, .size = size,
 						    .n = 2},
 			   &x.packed);
-		assert_int_equal(chunk_unpack(&x, 0, "x", &e), 0);
+		assert_int_equal(chunk_unpack(&x, CHUNK_PLAIN, 0, "x", &e), 0);
 		assert_int_equal(x.part.n, 2);
 	}
 	trace_chunk_free(&x);
@@ -297,7 +329,7 @@ static void test_mutants(void **state)
 		n = mutate(mutant.at, mutant.n, i, &front, 1);
 		x.packed.n = 0;
 		compress(&x.packed, mutant.at, n);
-		if (chunk_unpack(&x, 0, "x", &e))
+		if (chunk_unpack(&x, CHUNK_PLAIN, 0, "x", &e))
 			refused++;
 		else
 			sum(&x);
@@ -307,6 +339,44 @@ static void test_mutants(void **state)
 	vec_free(&mutant);
 	parts_free(&p);
 	trace_chunk_free(&x);
+	chunk_packer_free(k);
+}
+
+/* damage anywhere in dense chunks */
+static void test_dense_mutants(void **state)
+{
+	struct chunk_packer *k = chunk_packer_new(0);
+	struct trace_chunk x = {0}, dense = {0};
+	struct parts p = {0};
+	buffer packed = {0};
+	unsigned refused = 0;
+	struct err e;
+
+	(void)state;
+	for (uint64_t i = 0; i < MUTANTS / 10; i++) {
+		struct mutate_spot front = {0, 20, 1};
+
+		if (i % 100 == 0) {
+			parts_random(&p, i, 400);
+			check_packed(k, &x, &p, false);
+			pack_again(k, &x, &dense);
+			packed.n = 0;
+			vec_append(&packed, &dense.packed);
+		}
+		dense.packed.n = 0;
+		vec_append(&dense.packed, &packed);
+		dense.packed.n = mutate(dense.packed.at, dense.packed.n, i,
+					&front, 1);
+		if (chunk_unpack(&dense, CHUNK_DENSE, 0, "x", &e))
+			refused++;
+		else
+			sum(&dense);
+	}
+	assert_true(refused > MUTANTS / 100);
+	vec_free(&packed);
+	parts_free(&p);
+	trace_chunk_free(&x);
+	trace_chunk_free(&dense);
 	chunk_packer_free(k);
 }
 
@@ -320,13 +390,13 @@ static void test_large(void **state)
 
 	(void)state;
 	compressor_add(c, &x.packed, zero, TRACE_CHUNK_BYTES + 1);
-	assert_int_equal(chunk_unpack(&x, 0, "file", &e), -1);
+	assert_int_equal(chunk_unpack(&x, CHUNK_PLAIN, 0, "file", &e), -1);
 	assert_non_null(strstr(e.text, "file: a chunk is broken: "));
 	x.packed.n = 0;
 	zero[0] = 1; /* one column: parts, all of them empty */
 	memcpy(zero + 2, "\xfb\xff\x7f", 3);
 	compressor_add(c, &x.packed, zero, 5 + 0x1ffffb);
-	assert_int_equal(chunk_unpack(&x, 0, "file", &e), -1);
+	assert_int_equal(chunk_unpack(&x, CHUNK_PLAIN, 0, "file", &e), -1);
 	assert_string_equal(e.text, "file: a chunk is broken: there are too "
 				    "many parts");
 	assert_true(x.part.cap <= 2 * TRACE_CHUNK_PARTS);
@@ -342,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_full),   cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_noise),  cmocka_unit_test(test_mutants),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_dense_mutants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

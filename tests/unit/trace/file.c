@@ -403,8 +403,8 @@ static void test_refused(void **state)
 	assert_int_equal(trace_open(&f, "/dev/null", &e), -1);
 	refuse(path, zero, 0, "is no trace: too short");
 	refuse(path, zero, sizeof zero, "is no trace");
-	refuse(path, &h, sizeof h, "a trace of version 2, and this tally "
-	       "reads 1 to 1");
+	refuse(path, &h, sizeof h, "a trace of version 3, and this tally "
+	       "reads 1 to 2");
 	h.version = TRACE_VERSION;
 	refuse(path, &h, sizeof h, "at offset 0x0: the header is broken");
 	trace_remove(path);
