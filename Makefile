@@ -91,8 +91,8 @@ ENTRY_ONLY := $(addprefix src/runtime/,entry.c by_hand.c ancestors.c \
 ENTRY := $(ENTRY_ONLY) $(addprefix src/runtime/,own_file.c follow.c program.c \
 	stack.c environ.c sys.c counting.c live_profile.c images.c \
 	threads.c slots.c sites.c forks.c trim.c lock.c signals.c pairs.c \
-	places.c exits.c interruptions.c running.c trace.c calls.c \
-	calls_stack.c calls_records.c calls_signals.c calls_forks.c client.c \
+	places.c exits.c interruptions.c running.c trace.c trace_ring.c \
+	trace_state.c calls.c calls_stack.c calls_records.c calls_signals.c calls_forks.c client.c \
 	signal_context.c altstack.c)
 RUNTIME := $(filter-out $(ENTRY_ONLY),$(wildcard src/runtime/*.c))
 MODULE_FLAGS := -std=gnu11 $(WARNINGS) -O2 -g -Isrc \
@@ -206,10 +206,11 @@ REPLAY_SRCS := $(wildcard src/trace/library/*.c src/trace/regenerate/*.c) \
 	sort.c) src/elf/lookup.c src/elf/pclntab.c src/cfg/discover/piece.c \
 	$(addprefix src/cfg/graph/,call_slot.c merge_pieces.c proc.c) \
 	$(addprefix src/count/,map/map_graph.c map/map_inside.c \
-	map/map_unpack.c profile/embedded.c) \
+	map/map_unpack.c) \
 	src/rewrite/insert/plt_stubs.c src/rewrite/output/reverse_map.c \
-	$(addprefix src/trace/file/,chunk_unpack.c dense_bits.c \
-	find_blocks.c image.c trace_file.c) src/trace/place/graph.c src/trace/slice/slice.c
+	$(addprefix src/trace/file/,chunk_unpack.c dense_bits.c find_blocks.c \
+	image.c trace_file.c unwind_table.c) src/trace/place/graph.c \
+	src/trace/slice/slice.c
 REPLAY_OBJS := $(REPLAY_SRCS:src/%.c=$(REPLAY)/%.o)
 REPLAY_FLAGS = $(filter-out $(SANITIZE),$(CFLAGS_ALL)) -O2 -fPIC \
 	-fvisibility=hidden

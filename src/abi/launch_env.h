@@ -39,7 +39,8 @@ enum launch_env_field {
 		       'e' an emulator runs this,
 		       'o' threads have counters of their own, not those of
 		       one that has ended,
-		       'w' its tracer is tally */
+		       'w' its tracer is tally,
+		       'p' parts of traces are small, for tests */
 	LAUNCH_ENV_KEY,     /* struct record's key, 16 hexadecimal digits */
 	LAUNCH_ENV_CACHE,   /* the folder, absolute, links resolved */
 	LAUNCH_ENV_TALLY,   /* the program to ask for what is not there */
@@ -73,6 +74,7 @@ struct arch_hook; /* registers before a system call */
 struct launch_env;
 struct counting;  /* counting.h */
 struct arch_jump; /* all registers before a jump or call through one */
+struct arch_asked; /* those that calls keep, when a routine asks */
 struct object_header;
 struct altstack;
 /* offsets of what is asked */
@@ -110,7 +112,8 @@ struct launch_env {
 	/* the same of trace.S (TRACE_FLUSH ..): what it is about, and where
 	   on the stack, or the stack pointer, is what else is to know */
 	void (*on_trace)(unsigned what, uint64_t about, uint64_t at,
-			 uint64_t *page, const struct launch_env *h);
+			 uint64_t *page, const struct launch_env *h,
+			 const struct arch_asked *k);
 	/* any system call, before on_call(), where a trace is to have them */
 	void (*on_syscall)(struct arch_hook *g, const struct launch_env *h);
 	const char *field[LAUNCH_ENV_N]; /* decoded */

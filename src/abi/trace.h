@@ -70,7 +70,7 @@
 enum ring_record {
 	/* a part begins: time, CPU, epoch, what variables of the thread are
 	   found by (0: not known). With a new epoch all targets are forgotten,
-	   so that a replay can begin there */
+	   and mostly RING_STATE follows, so that a replay can begin there */
 	RING_PART = 1,
 	/* an indirect jump or call leads to an address, which gets an index */
 	RING_TARGET,
@@ -101,6 +101,12 @@ enum ring_record {
 	/* a system call is about to be made: where, its number, time, CPU. What
 	   the way there has written may still follow */
 	RING_SYSCALL,
+	/* with a new epoch: where the routine was called that it began in, the
+	   stack pointer there, and the registers that frames are found by, as
+	   their calls keep them (arch_asked_regs()); then the stack from there
+	   on: words, the first one's number being the record's */
+	RING_STATE,
+	RING_STACK,
 	RING_KINDS,
 };
 
@@ -136,7 +142,8 @@ static inline uint64_t ring_number(uint64_t number, uint64_t values)
 }
 
 enum {
-	TRACE_RECORD_MOST = 2 + 16, /* words of a record */
+	STATE_STACK = 128, /* words of a record of the stack */
+	STATE_RECORDS = 8, /* such records, at most */
 	RING_BEGIN_WORDS = 6, /* of the record that a part begins with */
 	RING_SYSCALL_WORDS = 4,
 	RING_PART_WORDS = 8192,
@@ -145,7 +152,11 @@ enum {
 	VALUES_PAST = 64, /* so many may be written behind a room */
 	/* from room to room, bytes */
 	VALUES_STRIDE = 2 << TRACE_VALUES_ROOM,
-	RING_EPOCH = 16, /* parts */
+	/* parts of an epoch, until one begins where a state can be told; and so
+	   many more until it begins in any case */
+	RING_EPOCH = 16,
+	RING_LATE = 16,
+	RING_SMALL = 1, /* words of a small part, beside its state */
 };
 
 /* where jumps led, by index */

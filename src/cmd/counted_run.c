@@ -154,6 +154,7 @@ int counted_launch(const struct counted_run *r, char **program)
 		.asked = r->asked,
 		.no_aslr = r->no_aslr,
 		.threads = r->threads,
+		.small = r->small,
 		.stopper = r->stopper,
 		.begin = r->begin,
 		.end = r->end,

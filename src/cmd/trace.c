@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,7 @@ static int run_program(struct trace_call *call, char **program)
 		.call = &call->run,
 		.profile = profile,
 		.threads = true,
+		.small = getenv("TALLY_SMALL_EPOCHS"),
 		.live = true,
 		.dropped = true,
 		.begin = trace_begin,

@@ -62,7 +62,7 @@ struct theirs {
 /* letters for LAUNCH_ENV_FLAGS */
 static const char *flags(const struct launch *l, const struct theirs *theirs)
 {
-	static char f[8];
+	static char f[9];
 	int n = 0;
 
 	if (l->o->strict)
@@ -79,6 +79,8 @@ static const char *flags(const struct launch *l, const struct theirs *theirs)
 		f[n++] = 'w';
 	if (l->o->threads)
 		f[n++] = 'o';
+	if (l->o->small)
+		f[n++] = 'p';
 	f[n] = 0;
 	return f;
 }

@@ -77,6 +77,7 @@ static void take_image(struct drain *d, const struct live_walk *w)
 
 	if (!live_read(d->fd, w->at, &c, sizeof c) || c.block ||
 	    c.path_len >= sizeof path ||
+	    trace_writer_has_image(d->writer, c.id) ||
 	    !live_read(d->fd, w->at + sizeof c, path, c.path_len))
 		return;
 	path[c.path_len] = 0;

@@ -55,6 +55,7 @@ void counting_begin(struct counting *c, struct launch_env *h)
 	c->page = h->page;
 	c->emulated = launch_env_has(h, 'e');
 	c->apart = launch_env_has(h, 'o');
+	c->small = launch_env_has(h, 'p');
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);

@@ -26,6 +26,10 @@
  *	images.c    objects with counters
  *	running.c   running counters, the same in all objects
  *	trace.c     what threads write to traces
+ *	trace_ring.c
+ *	            the parts that they write to
+ *	trace_state.c
+ *	            where they are when an epoch begins
  *	client.c    what the program asks of them itself
  *	threads.c   blocks
  *	slots.c     where their counters can be
@@ -227,6 +231,7 @@ struct counting {
 	_Bool pages; /* there are running pages */
 	_Bool traces; /* which traces are written by (trace.c) */
 	_Bool addresses; /* with values of registers */
+	_Bool small; /* in small parts, for tests */
 	uint64_t traced; /* threads that were, so far */
 	uint32_t loads;	 /* images that were loaded so far, for traces */
 	uint64_t loaded; /* when the last one was */
@@ -421,7 +426,7 @@ enum ring_end;
 /* a routine of trace.S leaves something to be done: see launch_env.on_trace */
 __attribute__((visibility("hidden"))) void
 trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
-	    const struct launch_env *h);
+	    const struct launch_env *h, const struct arch_asked *k);
 /* with the lock: a thread is about to begin with a block, or 0: the first */
 void trace_thread_begins(struct counting *c, const struct running *x,
 			 uint32_t block);

@@ -1,39 +1,15 @@
 /*
  * trace: what a thread writes to its trace that its code does not write itself
- * (abi/trace.h, runtime/ISA/trace.S): records, and the parts of its ring.
+ * (abi/trace.h, runtime/ISA/trace.S): records (trace_ring.c), and where it is
+ * when a replay may begin (trace_state.c).
  *
- * All of it is done by the thread itself, with signals blocked. If the writer
- * is gone, or there is no room for a ring, the thread writes to nothing: then
- * no part is open, and every word that is full is asked for here, and lost.
+ * All of it is done by the thread itself, with signals blocked.
  */
-#include "abi/trace.h"
+#include "runtime/trace_int.h"
 
 #include "abi/routines.h"
-#include "runtime/counting.h"
 
-enum {
-	FUTEX_WAIT = 0,
-	WAIT = 100,	/* milliseconds until a look if the writer is there */
-	PATIENCE = 100, /* of these, before there is one */
-	RESTORE = 2,	/* SIG_SETMASK */
-};
-
-/* a thread, while something is written for it */
-struct tracer {
-	struct counting *c;
-	uint64_t *page;
-	uint64_t mask; /* its signals */
-};
-
-static uint64_t *word(const struct tracer *t, unsigned offset)
-{
-	return &t->page[offset / sizeof(uint64_t)];
-}
-
-static struct chunk_trace *ring_of(const struct tracer *t)
-{
-	return (void *)(uintptr_t)*word(t, TRACE_PAGE_RING);
-}
+enum { RESTORE = 2 /* SIG_SETMASK */ };
 
 static void block_signals(struct tracer *t)
 {
@@ -51,267 +27,15 @@ static void unblock_signals(struct tracer *t)
 			  sizeof t->mask, 0);
 }
 
-/* --- parts */
-
-static uint64_t *part_of(struct chunk_trace *k, uint32_t n)
-{
-	return (uint64_t *)(void *)((char *)k + k->first) +
-	       (uint64_t)(n % RING_PARTS) * RING_PART_WORDS;
-}
-
-/* the room of part n for values, in memory; 0: they are not written */
-static uintptr_t values_of(const struct chunk_trace *k, uint32_t n)
-{
-	return k->values ? (uintptr_t)k + k->values +
-				   (uintptr_t)(n % RING_PARTS) * VALUES_STRIDE :
-			   0;
-}
-
-/* no part is open */
-static void close_part(const struct tracer *t)
-{
-	*word(t, TRACE_PAGE_NEXT) = *word(t, TRACE_PAGE_LIMIT) = 0;
-	*word(t, TRACE_PAGE_VALUE) = 0;
-}
-
-/* nothing is written any more */
-static void give_up(const struct tracer *t)
-{
-	struct chunk_trace *k = ring_of(t);
-
-	close_part(t);
-	if (k)
-		k->lost = 1;
-}
-
-/* is there still a writer that reads? */
-static _Bool is_read(const struct chunk_trace *k, unsigned waited)
-{
-	uint32_t writer = __atomic_load_n(&k->writer, __ATOMIC_RELAXED);
-
-	return writer ? arch_call(SYS_KILL, writer, 0, 0, 0, 0) != -SYS_ESRCH
-		      : waited < PATIENCE;
-}
-
-/* waits until there is room for a part; false: none will be made */
-static _Bool wait_for_room(const struct tracer *t, struct chunk_trace *k)
-{
-	const int64_t timeout[2] = {0, WAIT * 1000000};
-	uint32_t written;
-
-	for (unsigned waited = 0;; waited++) {
-		written = __atomic_load_n(&k->written, __ATOMIC_ACQUIRE);
-		if (k->filled - written < RING_PARTS)
-			return 1;
-		if (t->c->confined || !is_read(k, waited))
-			return 0;
-		arch_call(SYS_FUTEX, (long)&k->written, FUTEX_WAIT, written,
-			  (long)timeout, 0);
-	}
-}
-
-static uint64_t now(void)
-{
-	int64_t time[2] = {0};
-
-	arch_call(SYS_CLOCK_GETTIME, 1 /* CLOCK_MONOTONIC */, (long)time, 0, 0,
-		  0);
-	return (uint64_t)time[0] * 1000000000 + (uint64_t)time[1];
-}
-
-static uint32_t cpu(void)
-{
-	uint32_t n = 0;
-
-	arch_call(SYS_GETCPU, (long)&n, 0, 0, 0, 0);
-	return n;
-}
-
-/* where sites lead is forgotten: that of another thread as well */
-static void forget_targets(uint64_t *page, struct chunk_trace *k)
-{
-	uint32_t key = __atomic_add_fetch(&k->key, 1, __ATOMIC_RELAXED);
-
-	page[TRACE_PAGE_KEY / sizeof *page] = trace_key(key);
-	for (unsigned i = 0; i < 1 << TARGET_BITS; i++)
-		k->targets.at[i] = 0;
-}
-
-static void begin_epoch(const struct tracer *t, struct chunk_trace *k)
-{
-	k->left = RING_EPOCH;
-	k->epoch++;
-	forget_targets(t->page, k);
-}
-
-/* what variables of the thread are found by, if it is wanted and the program's
-   own; or 0 */
-static uint64_t thread_base(const struct counting *c)
-{
-	uint64_t base = c->addresses ? arch_thread(c->quick) : 0;
-
-	return base == c->lent ? 0 : base;
-}
-
-/*
- * The first record of a part, whose words begin at `to`; how many. Bits that
- * are not written yet are written with it: they were of the last epoch.
- */
-static unsigned begin_part(const struct tracer *t, uint64_t *to)
-{
-	uint64_t bits = *word(t, TRACE_PAGE_BITS);
-	struct chunk_trace *k = ring_of(t);
-
-	to[0] = ring_head(RING_PART, RING_BEGIN_WORDS - 1,
-			   *word(t, TRACE_PAGE_THREAD));
-	to[1] = bits ? bits : 1;
-	to[2] = now();
-	to[3] = cpu();
-	to[4] = k->epoch;
-	to[5] = k->base = thread_base(t->c);
-	return RING_BEGIN_WORDS;
-}
-
-/* the words up to there are written, and no bits are left: a process that is
-   killed in between loses them, but writes none twice */
-static void put_down(const struct tracer *t, uint64_t *end)
-{
-	*word(t, TRACE_PAGE_BITS) = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*word(t, TRACE_PAGE_NEXT) = (uintptr_t)end;
-}
-
-static void open_part(const struct tracer *t)
-{
-	struct chunk_trace *k = ring_of(t);
-	uint64_t *to;
-
-	if (!k || k->lost || !wait_for_room(t, k)) {
-		give_up(t);
-		return;
-	}
-	if (!k->left)
-		begin_epoch(t, k);
-	k->left--;
-	to = part_of(k, k->filled);
-	k->thread[k->filled % RING_PARTS] =
-		(uint32_t)*word(t, TRACE_PAGE_THREAD);
-	*word(t, TRACE_PAGE_LIMIT) = (uintptr_t)(to + RING_PART_WORDS);
-	*word(t, TRACE_PAGE_VALUE) = values_of(k, k->filled);
-	put_down(t, to + begin_part(t, to));
-}
-
-static void hand_over(const struct tracer *t)
-{
-	struct chunk_trace *k = ring_of(t);
-	uint64_t next = *word(t, TRACE_PAGE_NEXT);
-
-	if (!k || !next)
-		return;
-	k->words[k->filled % RING_PARTS] =
-		(uint32_t)((uint64_t *)(uintptr_t)next -
-			   part_of(k, k->filled));
-	k->nvalue[k->filled % RING_PARTS] =
-		(uint32_t)(*word(t, TRACE_PAGE_VALUE) -
-			   values_of(k, k->filled));
-	close_part(t);
-	__atomic_store_n(&k->filled, k->filled + 1, __ATOMIC_RELEASE);
-}
-
-/* room for n words, or NULL */
-static uint64_t *take(const struct tracer *t, unsigned n)
-{
-	uint64_t next = *word(t, TRACE_PAGE_NEXT);
-
-	if (!next || next + n * sizeof next > *word(t, TRACE_PAGE_LIMIT)) {
-		hand_over(t);
-		open_part(t);
-		next = *word(t, TRACE_PAGE_NEXT);
-	}
-	return (void *)(uintptr_t)next;
-}
+/* --- what routines ask for */
 
 /* the part's room for values is full; a handler may have done it meanwhile */
 static void make_room(const struct tracer *t)
 {
-	if (*word(t, TRACE_PAGE_VALUE) >> TRACE_VALUES_ROOM & 1)
+	if (*tracer_word(t, TRACE_PAGE_VALUE) >> TRACE_VALUES_ROOM & 1)
 		return;
-	hand_over(t);
-	open_part(t);
-}
-
-/* a part has to begin for it to be told */
-static void tell_base(const struct tracer *t)
-{
-	if (!t->c->addresses || !ring_of(t) ||
-	    ring_of(t)->base == thread_base(t->c))
-		return;
-	hand_over(t);
-	open_part(t);
-}
-
-static void flush(const struct tracer *t)
-{
-	uint64_t *to;
-
-	/* a handler has done it meanwhile */
-	if (*word(t, TRACE_PAGE_BITS) < RING_FULL)
-		return;
-	to = take(t, 1);
-	if (!to) {
-		*word(t, TRACE_PAGE_BITS) = 1;
-		return;
-	}
-	/* a part has begun with it */
-	if (*word(t, TRACE_PAGE_BITS) < RING_FULL)
-		return;
-	*to = *word(t, TRACE_PAGE_BITS);
-	put_down(t, to + 1);
-}
-
-/* --- records */
-
-static void put_record(const struct tracer *t, enum ring_record kind,
-		       uint64_t number, const uint64_t *payload, unsigned n)
-{
-	const struct chunk_trace *k;
-	uint64_t *to;
-
-	flush(t);
-	to = take(t, n + 2);
-	if (!to) {
-		*word(t, TRACE_PAGE_BITS) = 1;
-		return;
-	}
-	k = ring_of(t);
-	if (k->values && kind != RING_TARGET)
-		number = ring_number(number,
-				     *word(t, TRACE_PAGE_VALUE) -
-					     values_of(k, k->filled));
-	to[0] = ring_head(kind, n + 1, number);
-	to[1] = *word(t, TRACE_PAGE_BITS);
-	for (unsigned i = 0; i < n; i++)
-		to[2 + i] = payload[i];
-	put_down(t, to + 2 + n);
-}
-
-/* what addresses mean may have changed since the thread's last record */
-static void record_loads(const struct tracer *t)
-{
-	uint32_t loads = __atomic_load_n(&t->c->loads, __ATOMIC_ACQUIRE);
-	struct chunk_trace *k = ring_of(t);
-
-	if (!k || k->loads == loads)
-		return;
-	k->loads = loads;
-	put_record(t, RING_IMAGE, RING_IMAGE_LOADED, &t->c->loaded, 1);
-}
-
-static void record(const struct tracer *t, enum ring_record kind,
-		   uint64_t number, const uint64_t *payload, unsigned n)
-{
-	record_loads(t);
-	put_record(t, kind, number, payload, n);
+	ring_hand_over(t);
+	ring_open_part(t);
 }
 
 /* an indirect jump or call leads there, for the first time as far as is known:
@@ -319,18 +43,61 @@ static void record(const struct tracer *t, enum ring_record kind,
 static void new_target(const struct tracer *t, uint64_t site, uint64_t target)
 {
 	int64_t slot = ARCH_SLOT_OWN ? thread_slot(t->c) : 0;
-	struct chunk_trace *k = ring_of(t);
+	struct chunk_trace *k = tracer_ring(t);
 
 	if (!k)
 		return;
 	k->targets.at[trace_index(target)] = target;
 	*(uint64_t *)(uintptr_t)(site + (uint64_t)slot) =
-		target ^ *word(t, TRACE_PAGE_KEY);
-	record(t, RING_TARGET, trace_index(target), &target, 1);
+		target ^ *tracer_word(t, TRACE_PAGE_KEY);
+	ring_record(t, RING_TARGET, trace_index(target), &target, 1);
+}
+
+/* the image that has the address in its new code, or its old; or NULL */
+static const struct object_header *object_at(const struct counting *c,
+					     uintptr_t pc)
+{
+	for (uint32_t i = 0; i < c->image.n; i++) {
+		const struct counted_image *m = image_of(c, i);
+		const struct object_header *p = m->object_header;
+
+		if (m->state != IMAGE_GONE &&
+		    pc - (m->base + p->low) < p->high - p->low)
+			return p;
+	}
+	return NULL;
+}
+
+/* the routine that is at the address, as an offset; 0: none is */
+static uint32_t routine_at(const struct object_header *p, uintptr_t pc)
+{
+	uintptr_t at = pc - (uintptr_t)at_distance(p, p->calls);
+
+	return at < p->calls_size ? (uint32_t)at : 0;
+}
+
+/*
+ * The word is full, and an epoch is due: it begins if code of the program has
+ * asked, and not a routine.
+ */
+static _Bool begins_epoch(const struct tracer *t, const struct arch_asked *k,
+			  uintptr_t at)
+{
+	const struct object_header *p;
+	uintptr_t from, sp;
+
+	if (!tracer_ring(t) || !ring_is_due(t))
+		return 0;
+	from = arch_asked_from(k, at, &sp);
+	p = object_at(t->c, from);
+	if (!p || routine_at(p, from))
+		return 0;
+	state_begin(t, k, from, sp);
+	return 1;
 }
 
 void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
-		 const struct launch_env *h)
+		 const struct launch_env *h, const struct arch_asked *k)
 {
 	const uint64_t *stack = (const void *)(uintptr_t)at;
 	struct tracer t = {.c = h->counting};
@@ -344,10 +111,11 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 			      (ARCH_SLOT_OWN ? (uintptr_t)thread_slot(t.c) :
 					       0));
 	block_signals(&t);
-	tell_base(&t);
+	ring_tell_base(&t);
 	switch (what) {
 	case TRACE_FLUSH:
-		flush(&t);
+		if (!begins_epoch(&t, k, at))
+			ring_flush(&t);
 		break;
 	case TRACE_VALUES:
 		make_room(&t);
@@ -358,13 +126,13 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 	case TRACE_FRAME:
 		payload[0] = stack[ARCH_SITE_TARGET];
 		payload[1] = at + ARCH_SITE_DEPTH + about;
-		record(&t, RING_JUMP, 0, payload, 2);
+		ring_record(&t, RING_JUMP, 0, payload, 2);
 		break;
 	case TRACE_ENTER:
 	case TRACE_ARRIVE:
 		payload[0] = about;
 		payload[1] = at;
-		record(&t, RING_ENTRY, 0, payload, 2);
+		ring_record(&t, RING_ENTRY, 0, payload, 2);
 		break;
 	}
 	unblock_signals(&t);
@@ -413,13 +181,13 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 
 	if (!c->traces || !x->at)
 		return;
-	if (*word(&t, TRACE_PAGE_NEXT)) {
-		record(&t, RING_END, RING_END_LOST, &none, 1);
-		hand_over(&t);
+	if (*tracer_word(&t, TRACE_PAGE_NEXT)) {
+		ring_record(&t, RING_END, RING_END_LOST, &none, 1);
+		ring_hand_over(&t);
 	}
-	*word(&t, TRACE_PAGE_THREAD) = c->traced++;
-	*word(&t, TRACE_PAGE_BITS) = 1;
-	if (!ring_of(&t)) {
+	*tracer_word(&t, TRACE_PAGE_THREAD) = c->traced++;
+	*tracer_word(&t, TRACE_PAGE_BITS) = 1;
+	if (!tracer_ring(&t)) {
 		if (!take_ring(c, &r, &first, &values))
 			return;
 		k = (void *)r.at;
@@ -431,14 +199,14 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 		k->here = (uintptr_t)k;
 		k->block = block;
 		chunk_done(&k->chunk);
-		*word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
-		*word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
+		*tracer_word(&t, TRACE_PAGE_RING) = (uintptr_t)k;
+		*tracer_word(&t, TRACE_PAGE_TARGETS) = (uintptr_t)&k->targets;
 	}
-	if (ring_of(&t)) {
-		ring_of(&t)->left = 0;
-		ring_of(&t)->loads = c->loads;
+	if (tracer_ring(&t)) {
+		tracer_ring(&t)->left = 0;
+		tracer_ring(&t)->loads = c->loads;
 	}
-	open_part(&t);
+	ring_open_part(&t);
 }
 
 /* a new process's first thread has the page of its parent's no more */
@@ -459,33 +227,10 @@ static _Bool begin(struct tracer *t, struct counting *c)
 		return 0;
 	x = running_of(c, thread_slot(c));
 	*t = (struct tracer){.c = c, .page = x ? x->at : NULL};
-	if (!t->page || !ring_of(t))
+	if (!t->page || !tracer_ring(t))
 		return 0;
 	block_signals(t);
 	return 1;
-}
-
-/* the image that has the address in its new code, or its old; or NULL */
-static const struct object_header *object_at(const struct counting *c,
-					     uintptr_t pc)
-{
-	for (uint32_t i = 0; i < c->image.n; i++) {
-		const struct counted_image *m = image_of(c, i);
-		const struct object_header *p = m->object_header;
-
-		if (m->state != IMAGE_GONE &&
-		    pc - (m->base + p->low) < p->high - p->low)
-			return p;
-	}
-	return NULL;
-}
-
-/* the routine that is at the address, as an offset; 0: none is */
-static uint32_t routine_at(const struct object_header *p, uintptr_t pc)
-{
-	uintptr_t at = pc - (uintptr_t)at_distance(p, p->calls);
-
-	return at < p->calls_size ? (uint32_t)at : 0;
 }
 
 /* is it an image's place for the thread's bits, or for where values go, as code
@@ -519,7 +264,7 @@ static void finish_routine(const struct tracer *t, void *context,
 		if (at < v[i].from || at >= v[i].end)
 			continue;
 		if (v[i].how == UNFINISHED_WORD)
-			*word(t, TRACE_PAGE_NEXT) += sizeof(uint64_t);
+			*tracer_word(t, TRACE_PAGE_NEXT) += sizeof(uint64_t);
 		if (v[i].how == UNFINISHED_SITE)
 			*(uint64_t *)(uintptr_t)(arch_trace_about(context) +
 						 (uint64_t)slot) =
@@ -550,7 +295,7 @@ static uintptr_t called_from(const struct counting *c,
 			     const struct object_header *p,
 			     const void *context)
 {
-	enum { LOOKS = 16 };
+	enum { LOOKS = 24 };
 	const uintptr_t *stack = (const void *)arch_stack(context);
 
 	if (is_called(c, p, arch_link(context)))
@@ -593,7 +338,7 @@ void trace_signal(struct counting *c, uint64_t signal, void *context)
 		return;
 	payload[0] = finish(&t, context);
 	payload[1] = arch_stack(context);
-	record(&t, RING_SIGNAL, signal, payload, 3);
+	ring_record(&t, RING_SIGNAL, signal, payload, 3);
 	unblock_signals(&t);
 }
 
@@ -604,7 +349,7 @@ void trace_resumes(struct counting *c, const void *context)
 
 	if (!begin(&t, c))
 		return;
-	record(&t, RING_RESUME, 0, &payload, 1);
+	ring_record(&t, RING_RESUME, 0, &payload, 1);
 	unblock_signals(&t);
 }
 
@@ -616,10 +361,10 @@ void trace_killed(struct counting *c, uint64_t signal, void *context)
 	if (!begin(&t, c))
 		return;
 	payload[0] = finish(&t, context);
-	record(&t, RING_END, RING_END_SIGNAL, payload, 2);
-	hand_over(&t);
+	ring_record(&t, RING_END, RING_END_SIGNAL, payload, 2);
+	ring_hand_over(&t);
 	/* what still runs of the thread is ours */
-	give_up(&t);
+	ring_give_up(&t);
 	unblock_signals(&t);
 }
 
@@ -632,8 +377,8 @@ void trace_arrives(struct counting *c, const struct arch_hook *g)
 
 	if (!begin(&t, c))
 		return;
-	tell_base(&t);
-	record(&t, RING_BEGIN, 0, payload, 2);
+	ring_tell_base(&t);
+	ring_record(&t, RING_BEGIN, 0, payload, 2);
 	unblock_signals(&t);
 }
 
@@ -644,7 +389,7 @@ void trace_forks(struct counting *c, uintptr_t at)
 
 	if (!c->child.chunks.at || !begin(&t, c))
 		return;
-	record(&t, RING_FORK, c->child.number, &payload, 1);
+	ring_record(&t, RING_FORK, c->child.number, &payload, 1);
 	unblock_signals(&t);
 }
 
@@ -655,7 +400,7 @@ void trace_vforks(struct counting *c, uintptr_t at)
 
 	if (!begin(&t, c))
 		return;
-	record(&t, c->vforker ? RING_AGAIN : RING_VFORK, 0, &payload, 1);
+	ring_record(&t, c->vforker ? RING_AGAIN : RING_VFORK, 0, &payload, 1);
 	unblock_signals(&t);
 }
 
@@ -666,10 +411,10 @@ void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 
 	if (!begin(&t, c))
 		return;
-	record(&t, RING_END, how, &payload, 1);
-	hand_over(&t);
+	ring_record(&t, RING_END, how, &payload, 1);
+	ring_hand_over(&t);
 	if (how != RING_END_THREAD)
-		open_part(&t);
+		ring_open_part(&t);
 	unblock_signals(&t);
 }
 
@@ -682,9 +427,9 @@ void trace_syscall(struct arch_hook *g, const struct launch_env *h)
 		return;
 	payload[0] = arch_hook_back(g);
 	payload[1] = g->nr;
-	payload[2] = now();
-	payload[3] = cpu();
-	record(&t, RING_SYSCALL, 0, payload, RING_SYSCALL_WORDS);
+	payload[2] = ring_now();
+	payload[3] = ring_cpu();
+	ring_record(&t, RING_SYSCALL, 0, payload, RING_SYSCALL_WORDS);
 	unblock_signals(&t);
 }
 
@@ -699,7 +444,7 @@ static void forget_of(const struct running *x)
 		return;
 	k = (void *)(uintptr_t)x->at[TRACE_PAGE_RING / sizeof *x->at];
 	if (k)
-		forget_targets(x->at, k);
+		ring_forget_targets(x->at, k);
 }
 
 /*
@@ -717,7 +462,7 @@ static void tell_load(struct counting *c, uint64_t time)
 		forget_of(&((struct thread_block *)c->block.at)[b].running);
 	if (!begin(&t, c))
 		return;
-	record_loads(&t);
+	ring_record_loads(&t);
 	unblock_signals(&t);
 }
 
@@ -730,7 +475,7 @@ void trace_image(struct counting *c, const struct counted_image *m)
 	if (!c->traces || !c->number ||
 	    !live_profile_take(c, round_up(sizeof *k, c->page), &r))
 		return;
-	time = now();
+	time = ring_now();
 	k = (void *)r.at;
 	chunk_head(&k->chunk, r.offset, r.size, CHUNK_TRACED, c->number);
 	__builtin_memcpy(k->id, m->id, sizeof k->id);
@@ -748,6 +493,6 @@ void trace_image_gone(struct counting *c, const struct counted_image *m)
 
 	if (!begin(&t, c))
 		return;
-	record(&t, RING_IMAGE, RING_IMAGE_GONE, &payload, 1);
+	ring_record(&t, RING_IMAGE, RING_IMAGE_GONE, &payload, 1);
 	unblock_signals(&t);
 }

@@ -602,6 +602,38 @@ static inline uint64_t arch_trace_value(const void *context)
    target, and bytes of it all */
 enum { ARCH_SITE_TARGET = 3, ARCH_SITE_DEPTH = 32 };
 
+/* registers, when a routine asks (routines.h): those that calls keep are among
+   them. What the routine has saved lies behind */
+struct arch_asked {
+	uint64_t x29, x30, others[10], x19_x28[10], saved[12];
+};
+
+enum { ARCH_ASKED_REGS = 12 };
+
+/* where x30 lies that was there before the routine was called
+   (isa/a64/insert/append.c) */
+static inline uintptr_t arch_asked_link(const struct arch_asked *k)
+{
+	return (uintptr_t)(k + 1);
+}
+
+/* x19 to x30, as they were before that */
+static inline void arch_asked_regs(const struct arch_asked *k, uint64_t *to)
+{
+	__builtin_memcpy(to, k->x19_x28, sizeof k->x19_x28);
+	to[10] = k->x29;
+	to[11] = *(const uint64_t *)arch_asked_link(k);
+}
+
+/* where the routine was called, and the stack pointer there */
+static inline uintptr_t arch_asked_from(const struct arch_asked *k,
+					uintptr_t at, uintptr_t *sp)
+{
+	(void)at;
+	*sp = arch_asked_link(k) + 16;
+	return k->x30;
+}
+
 /*
  * What is inserted before an instruction, where the thread was interrupted:
  * does one instruction of it. False: it is something else than a counter.

@@ -8,6 +8,7 @@
 
 #define TELL_WORD 8 /* routines_code.word */
 #define FRAME 96
+#define ASKED 176 /* bytes of struct arch_asked */
 
 	.text	1
 pages:
@@ -94,8 +95,9 @@ start:
 
 	/*
 	 * ask: the function whose address is at \on in the launch environment,
-	 * of w10, x16, x17, x9 and that; if there is none, what \otherwise
-	 * does. Flags are kept.
+	 * of w10, x16, x17, x9, that, and the registers that calls keep
+	 * (struct arch_asked); if there is none, what \otherwise does. Flags
+	 * are kept.
 	 */
 	.macro	asks on, otherwise
 ask:
@@ -105,7 +107,7 @@ ask:
 	cbz	x11, 1f
 	ldr	x12, [x11, #\on]
 	cbz	x12, 1f
-	stp	x29, x30, [sp, #-96]!
+	stp	x29, x30, [sp, #-ASKED]!
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
 	stp	x2, x3, [sp, #32]
@@ -113,6 +115,12 @@ ask:
 	stp	x16, x17, [sp, #64]
 	mrs	x0, nzcv
 	stp	x18, x0, [sp, #80]
+	stp	x19, x20, [sp, #96]
+	stp	x21, x22, [sp, #112]
+	stp	x23, x24, [sp, #128]
+	stp	x25, x26, [sp, #144]
+	stp	x27, x28, [sp, #160]
+	mov	x5, sp
 	mov	w0, w10
 	mov	x1, x16
 	mov	x2, x17
@@ -125,7 +133,7 @@ ask:
 	ldp	x4, x5, [sp, #48]
 	ldp	x2, x3, [sp, #32]
 	ldp	x0, x1, [sp, #16]
-	ldp	x29, x30, [sp], #96
+	ldp	x29, x30, [sp], #ASKED
 	b	2f
 1:	\otherwise
 2:	ldp	x7, x6, [sp, #64]

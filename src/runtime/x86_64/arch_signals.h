@@ -299,6 +299,37 @@ static inline uint64_t arch_trace_value(const void *context)
    has: words up to the target, and bytes of it all */
 enum { ARCH_SITE_TARGET = 2, ARCH_SITE_DEPTH = 24 + 128 };
 
+/* registers that calls keep, when a routine asks (routines.h) */
+struct arch_asked {
+	uint64_t rbx, rbp, r12, r13, r14, r15;
+};
+
+enum { ARCH_ASKED_REGS = sizeof(struct arch_asked) / sizeof(uint64_t) };
+
+static inline void arch_asked_regs(const struct arch_asked *k, uint64_t *to)
+{
+	__builtin_memcpy(to, k, sizeof *k);
+}
+
+/*
+ * Where the routine was called whose return address lies at `at`, and the stack
+ * pointer there: inserted code steps over what may lie below it
+ * (isa/x64/insert/append.c), and back.
+ */
+static inline uintptr_t arch_asked_from(const struct arch_asked *k,
+					uintptr_t at, uintptr_t *sp)
+{
+	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
+	uintptr_t from = *(const uintptr_t *)at;
+	uint64_t steps = 1;
+
+	(void)k;
+	for (unsigned i = 0; i < sizeof up; i++)
+		steps &= ((const uint8_t *)from)[i] == up[i];
+	*sp = at + sizeof from + steps * 128;
+	return from;
+}
+
 /* where a jump leads, perhaps by way of another; 0: it is none */
 static inline uintptr_t arch_pad(const uint8_t *p)
 {

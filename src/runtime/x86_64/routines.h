@@ -56,8 +56,9 @@ entry:	.quad	0
 
 	/*
 	 * ask: the function whose address is at \on in the launch environment,
-	 * of edi, r11, r10, the page and that; if there is none, what
-	 * \otherwise does. Loses rcx and rdx, which are saved.
+	 * of edi, r11, r10, the page, that, and the registers that calls keep
+	 * (struct arch_asked); if there is none, what \otherwise does. Loses
+	 * rcx and rdx, which are saved.
 	 */
 	.macro	asks on, otherwise
 ask:
@@ -70,20 +71,27 @@ ask:
 	mov	(%rcx), %r8
 	test	%r8, %r8
 	jz	1f
-	mov	\on(%r8), %r9
-	test	%r9, %r9
+	mov	\on(%r8), %rax
+	test	%rax, %rax
 	jz	1f
 	push	%rbp
 	mov	%rsp, %rbp
 	push	%r10
 	push	%r11
 	pushf	/* the direction flag is the program's */
+	push	%r15
+	push	%r14
+	push	%r13
+	push	%r12
+	push	(%rbp)
+	push	%rbx
+	mov	%rsp, %r9
 	mov	%r11, %rsi
 	mov	%r10, %rdx
 	paged	lea start(%rip), %rcx
 	and	$-16, %rsp
 	cld
-	call	*%r9
+	call	*%rax
 	lea	-24(%rbp), %rsp
 	popf
 	pop	%r11

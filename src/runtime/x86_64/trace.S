@@ -76,6 +76,7 @@ flush_done:
 flush_ask:
 	push	%rdi
 	push	%r10
+	lea	32(%rsp), %r10
 	mov	$TRACE_FLUSH, %edi
 	call	ask
 	pop	%r10

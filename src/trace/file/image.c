@@ -7,30 +7,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "count/map/map.h"
-#include "count/profile/embedded.h"
-#include "rewrite/output/reverse_map.h"
-
-int trace_image_pack(const char *file, buffer *to, struct err *e)
-{
-	size_t nmap, nback;
-	uint8_t *map = embedded_read(file, MAP_SECTION, &nmap, e), *back;
-
-	if (!map)
-		return -1;
-	back = embedded_read(file, REVERSE_MAP_SECTION, &nback, e);
-	if (!back) {
-		mem_free(map);
-		return -1;
-	}
-	buffer_uint(to, 4, TRACE_IMAGE_VERSION);
-	buffer_uint(to, 4, nmap);
-	buffer_bytes(to, map, nmap);
-	buffer_bytes(to, back, nback);
-	mem_free(map);
-	mem_free(back);
-	return 0;
-}
 
 int trace_image_parse(struct trace_image *x, const uint8_t *bytes, size_t n,
 		      const char *where, struct err *e)
@@ -41,15 +17,19 @@ int trace_image_parse(struct trace_image *x, const uint8_t *bytes, size_t n,
 	if (b.bad)
 		return err_set(e, ERR_INPUT, "%s: what the trace says of an "
 			       "image ends too early", where);
-	if (version != TRACE_IMAGE_VERSION)
+	if (version < TRACE_IMAGE_OLDEST || version > TRACE_IMAGE_VERSION)
 		return err_set(e, ERR_INPUT, "%s: what the trace says of an "
-			       "image is version %u; this tally reads %d",
-			       where, (unsigned)version, TRACE_IMAGE_VERSION);
+			       "image is version %u; this tally reads %d to %d",
+			       where, (unsigned)version, TRACE_IMAGE_OLDEST,
+			       TRACE_IMAGE_VERSION);
 	x->nmap = size;
 	x->map = bytes_take(&b, size);
-	x->nback = bytes_left(&b);
+	x->nback = version < TRACE_IMAGE_UNWINDS ? bytes_left(&b) :
+						   bytes_uint(&b, 4);
 	x->back = bytes_take(&b, x->nback);
-	if (!x->map || b.bad)
+	x->nunwind = bytes_left(&b);
+	x->unwind = bytes_take(&b, x->nunwind);
+	if (!x->map || !x->back || b.bad)
 		return err_set(e, ERR_INPUT, "%s: what the trace says of an "
 			       "image ends too early", where);
 	return 0;

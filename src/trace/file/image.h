@@ -1,11 +1,14 @@
 /*
  * image: what a trace carries of an image (doc/trace.md): its map, with the
- * codes of its edges, and the way from addresses of the code that ran to those
- * of the original. And where the image was in a process.
+ * codes of its edges, the way from addresses of the code that ran to those of
+ * the original, and how frames are left. And where the image was in a process.
  *
  *	4  TRACE_IMAGE_VERSION
  *	4  bytes of the map (count/map/map.h), packed, which follow
- *	   the rest: the reverse map (rewrite/output/reverse_map.h)
+ *	4  bytes of the reverse map (rewrite/output/reverse_map.h), which follow
+ *	   the rest: the unwind table (unwind_table.h)
+ *
+ * In version 1 all behind the map is the reverse map.
  */
 #ifndef TRACE_FILE_IMAGE_H
 #define TRACE_FILE_IMAGE_H
@@ -16,14 +19,19 @@
 #include "base/buffer.h"
 #include "base/err.h"
 
-enum { TRACE_IMAGE_VERSION = 1, TRACE_BASE_TEXT = 96 };
+enum {
+	TRACE_IMAGE_VERSION = 2,
+	TRACE_IMAGE_OLDEST = 1, /* that can be read */
+	TRACE_IMAGE_UNWINDS = 2,
+	TRACE_BASE_TEXT = 96,
+};
 
 /* that of a rewritten file; -1: it is none */
 int trace_image_pack(const char *file, buffer *to, struct err *e);
 /* parts of the bytes, which stay where they are; -1: they are none */
 struct trace_image {
-	const uint8_t *map, *back;
-	size_t nmap, nback;
+	const uint8_t *map, *back, *unwind;
+	size_t nmap, nback, nunwind;
 };
 int trace_image_parse(struct trace_image *x, const uint8_t *bytes, size_t n,
 		      const char *where, struct err *e);

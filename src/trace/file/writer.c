@@ -275,7 +275,8 @@ int trace_writer_thread(struct trace_writer *w, uint32_t process,
 	return answer(w, e);
 }
 
-static bool has_image(const struct trace_writer *w, const uint8_t *id)
+bool trace_writer_has_image(const struct trace_writer *w,
+			    const uint8_t id[TRACE_ID])
 {
 	for (size_t i = 0; i < w->image.n; i++)
 		if (!memcmp(w->image.at[i], id, TRACE_ID))
@@ -289,7 +290,7 @@ int trace_writer_image(struct trace_writer *w, const uint8_t id[TRACE_ID],
 	struct trace_block b = {.kind = TRACE_IMAGE};
 	buffer packed = {0};
 
-	if (has_image(w, id))
+	if (trace_writer_has_image(w, id))
 		return 0;
 	if (!w->out.stopped) {
 		vec_push(&w->image, arena_copy(&w->arena, id, TRACE_ID));

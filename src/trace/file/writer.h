@@ -42,6 +42,9 @@ int trace_writer_process(struct trace_writer *w, uint32_t number, uint32_t pid,
 /* thread: from 0 in each process; before its first part */
 int trace_writer_thread(struct trace_writer *w, uint32_t process,
 			uint32_t thread, uint32_t tid, struct err *e);
+/* is there one with that identity? */
+bool trace_writer_has_image(const struct trace_writer *w,
+			    const uint8_t id[TRACE_ID]);
 /* one that is there already is not written again */
 int trace_writer_image(struct trace_writer *w, const uint8_t id[TRACE_ID],
 		       const void *bytes, size_t n, struct err *e);

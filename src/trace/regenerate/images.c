@@ -41,7 +41,9 @@ static int open_image(struct replay_images *x, const struct trace_file *f,
 	    !map_unpack(&m->map, k.map, k.nmap, f->file.name, e)) {
 		m->plan = NEW_ARRAY(struct proc_plan *, m->map.proc.n + 1);
 		m->planned = NEW_ARRAY(bool, m->map.proc.n + 1);
-		status = reverse_map_read(&m->back, k.back, k.nback) ?
+		status = reverse_map_read(&m->back, k.back, k.nback) ||
+					 unwind_table_read(&m->unwind, k.unwind,
+							   k.nunwind) ?
 				 err_set(e, ERR_INPUT, "%s: what the trace "
 					 "says of addresses is cut off",
 					 f->file.name) : 0;
@@ -130,6 +132,7 @@ static void close_image(struct replay_image *m)
 	mem_free(m->plan);
 	mem_free(m->planned);
 	reverse_map_free(&m->back);
+	unwind_table_free(&m->unwind);
 	map_release(&m->map);
 	vec_free(&m->bytes);
 	mem_free(m);
@@ -182,4 +185,33 @@ const struct map_region *image_hole_at(const struct replay_image *m,
 	bisect(i, k->in_place.n, k->in_place.at[i].end <= old);
 	return i < k->in_place.n && k->in_place.at[i].start <= old ?
 		       &k->in_place.at[i] : NULL;
+}
+
+static bool calls(const struct proc_plan *p, uint32_t vertex)
+{
+	for_each_edge_out (e, &p->t.g, vertex)
+		if (e < p->p->nedge && (p->edge[e].kind == MAP_CALL ||
+					p->edge[e].kind == MAP_NORETURN))
+			return true;
+	return false;
+}
+
+bool image_call_of(struct replay_image *m, uint64_t old,
+		   struct replay_place *p)
+{
+	uint32_t b = map_block_at(&m->map, old), proc;
+	const struct map_block *k;
+
+	*p = (struct replay_place){.address = old};
+	if (b == MAP_NONE)
+		return true;
+	proc = map_proc_of(&m->map, b);
+	p->plan = image_plan(m, proc);
+	if (!p->plan)
+		return true;
+	p->vertex = b - m->map.proc.at[proc].block;
+	k = &p->plan->block[p->vertex];
+	p->address = k->start;
+	p->image = m;
+	return old >= map_block_last(&m->map, k) && calls(p->plan, p->vertex);
 }

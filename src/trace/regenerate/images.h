@@ -8,6 +8,7 @@
 #include "rewrite/output/reverse_map.h"
 #include "trace/file/image.h"
 #include "trace/file/trace_file.h"
+#include "trace/file/unwind_table.h"
 #include "trace/regenerate/plan.h"
 
 struct replay_image {
@@ -15,6 +16,7 @@ struct replay_image {
 	uint32_t number; /* in struct replay_images */
 	struct map map;
 	struct reverse_map back;
+	struct unwind_table unwind;
 	struct proc_plan **plan; /* by procedure of the map, or NULL */
 	bool *planned;		 /* whether that was tried */
 	uint64_t low, high; /* where its code begins and ends, old and new */
@@ -66,6 +68,10 @@ struct replay_place image_place_of(struct replay_image *m, uint64_t old);
 /* the code that stays in place there; NULL: none does */
 const struct map_region *image_hole_at(const struct replay_image *m,
 				       uint64_t old);
+/* *p is that of the block whose last instruction, a call, has the address
+   within it, or of code that is not traced; false: nothing there calls */
+bool image_call_of(struct replay_image *m, uint64_t old,
+		   struct replay_place *p);
 /* is that an address in code that is traced? Stubs of the linker are not, in
    their new place either */
 bool image_traces(struct replay_image *m, uint64_t old);

@@ -167,3 +167,32 @@ struct replay_hole mappings_hole(const struct mappings *m, uint64_t address)
 	}
 	return h;
 }
+
+struct replay_image *mappings_image(const struct mappings *m, uint64_t address,
+				    uint64_t *base)
+{
+	for (size_t i = m->is.n; i-- > 0;)
+		if (holds(&m->is.at[i], address)) {
+			*base = m->is.at[i].base;
+			return m->is.at[i].image;
+		}
+	return NULL;
+}
+
+bool mappings_call(const struct mappings *m, uint64_t address,
+		   struct replay_place *p)
+{
+	uint64_t old = 0, base = 0, call = address - 1;
+	struct replay_image *image = mappings_old(m, call, &old, &base);
+	bool is;
+
+	if (!image) {
+		image = mappings_image(m, call, &base);
+		old = call - base;
+	}
+	if (!image)
+		return false;
+	is = image_call_of(image, old, p);
+	p->base = base;
+	return is;
+}

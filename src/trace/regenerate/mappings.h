@@ -28,6 +28,13 @@ void mappings_load(struct mappings *m, uint64_t time);
 /* the one with that base was unloaded */
 void mappings_drop(struct mappings *m, uint64_t base);
 
+/* the image that has the address, in its new code or its old; NULL: none */
+struct replay_image *mappings_image(const struct mappings *m, uint64_t address,
+				    uint64_t *base);
+/* *p is the place of the block whose call returns to that address, or of code
+   that is not traced; false: no call does */
+bool mappings_call(const struct mappings *m, uint64_t address,
+		   struct replay_place *p);
 /* the place of an address: the first instruction of a block */
 struct replay_place mappings_place(const struct mappings *m, uint64_t address);
 /* the address in the original that stands for it; NULL: of no image */

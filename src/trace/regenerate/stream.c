@@ -83,6 +83,8 @@ void stream_end(struct stream *s)
 	vec_free(&s->value);
 	vec_free(&s->image);
 	vec_free(&s->call);
+	vec_free(&s->state.word);
+	vec_free(&s->state.stack);
 }
 
 static void begin_part(struct stream *s, const struct trace_record *r)
@@ -118,16 +120,58 @@ static void add_call(struct stream *s, const struct trace_record *r)
 					   .cpu = (uint32_t)r->word[3]}));
 }
 
+/* the last bits of the part that were read, at most 64 */
+static void read_last_bits(struct stream *s, struct stream_state *x)
+{
+	uint64_t first;
+
+	x->nbit = s->at < 64 ? (unsigned)s->at : 64;
+	first = s->at - x->nbit;
+	x->bits = 0;
+	for (uint64_t i = first; i < s->at; i++)
+		x->bits = x->bits << 1 | (s->part->bit[i / 64] >>
+					  (63 - i % 64) & 1);
+}
+
+static void take_state(struct stream *s, const struct trace_record *r)
+{
+	struct stream_state *x = &s->state;
+
+	s->nstate++;
+	x->part = s->part->sequence;
+	x->at = s->at;
+	x->nrecord = s->nrecord;
+	x->word.n = x->stack.n = 0;
+	for (unsigned i = 0; i < r->nword; i++)
+		vec_push(&x->word, r->word[i]);
+	read_last_bits(s, x);
+}
+
+/* of the state before it; what does not follow is not known */
+static void take_stack(struct stream *s, const struct trace_record *r)
+{
+	if (s->nstate && s->state.part == s->part->sequence &&
+	    read_number(s, r)->number == s->state.stack.n)
+		for (unsigned i = 0; i < r->nword; i++)
+			vec_push(&s->state.stack, r->word[i]);
+}
+
 /* does it say what is no matter of where control is? That is kept */
 static bool take_aside(struct stream *s, const struct trace_record *r)
 {
 	struct stream_image m;
 
-	if (r->kind == RING_PART) {
+	switch (r->kind) {
+	case RING_PART:
 		begin_part(s, r);
 		return true;
-	}
-	if (r->kind == RING_SYSCALL) {
+	case RING_STATE:
+		take_state(s, r);
+		return true;
+	case RING_STACK:
+		take_stack(s, r);
+		return true;
+	case RING_SYSCALL:
 		add_call(s, r);
 		return true;
 	}
@@ -154,6 +198,7 @@ const struct trace_record *stream_find_record(struct stream *s)
 		} else if (!take_aside(s, r)) {
 			return read_number(s, r);
 		} else {
+			s->state.nrecord += stream_behind_state(s);
 			stream_pass(s);
 		}
 	}

@@ -24,6 +24,16 @@ struct stream_call {
 	uint64_t time; /* as in RING_PART */
 };
 
+/* where the thread was when an epoch began (RING_STATE) */
+struct stream_state {
+	/* of which part, and behind how many bits and records of it */
+	uint64_t part, at, nrecord;
+	uint64_t bits; /* of the stream, the last ones before, nbit of them */
+	unsigned nbit;
+	VEC(uint64_t) word; /* of the record */
+	VEC(uint64_t) stack; /* from the stack pointer on, as far as is known */
+};
+
 struct stream {
 	const struct trace_file *file;
 	const struct trace_thread *thread;
@@ -52,6 +62,9 @@ struct stream {
 	   of these were */
 	VEC(struct stream_call) call;
 	size_t told;
+	/* the last one that was passed, and how many were */
+	struct stream_state state;
+	uint64_t nstate;
 	bool new_epoch; /* one has begun since this was last cleared */
 	uint64_t epoch;
 	bool broken; /* a chunk cannot be read: *e says why */
@@ -96,6 +109,15 @@ const struct trace_record *stream_find_record(struct stream *s);
 static inline const struct trace_record *stream_record(struct stream *s)
 {
 	return stream_has_bits(s) ? NULL : stream_find_record(s);
+}
+
+/* was a state passed, and nothing read since? */
+static inline bool stream_behind_state(const struct stream *s)
+{
+	const struct stream_state *x = &s->state;
+
+	return s->nstate && s->part && x->part == s->part->sequence &&
+	       x->at == s->at && x->nrecord == s->nrecord;
 }
 
 /* where bits end that can be read */

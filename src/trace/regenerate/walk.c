@@ -205,13 +205,16 @@ static void find_again(struct walk *w)
 	const struct trace_record *r;
 	uint32_t bits;
 
-	while (!(r = stream_record(&w->stream)))
-		if (!stream_read(&w->stream, 1, &bits)) {
+	do {
+		r = stream_record(&w->stream);
+		if (walk_tells_call(w) || walk_takes_state(w))
+			return;
+		if (!r && !stream_read(&w->stream, 1, &bits)) {
 			walk_finish(w, walk_cut_off);
 			return;
 		}
-	if (walk_tells_call(w) || is_entered(w) ||
-	    walk_is_again(w, walk_cut_off))
+	} while (!r);
+	if (is_entered(w) || walk_is_again(w, walk_cut_off))
 		return;
 	if (r->kind == RING_VFORK) {
 		walk_keep_frames(w, r);
@@ -432,6 +435,9 @@ static void advance(struct walk *w)
 
 	if (w->counts)
 		w->counts->left = false;
+	if (!w->nway && w->by == BY_BRANCH && w->at.image && !w->first &&
+	    (w->fresh || w->at.vertex >= w->at.plan->p->nblock))
+		walk_meets_state(w, MAP_NONE);
 	step_on(w);
 	if (!w->counts || (!w->over && w->lost == was_lost))
 		return;
@@ -484,7 +490,8 @@ static bool stride(struct walk *w)
 	do {
 		if (!w->holds || w->ntold != 1 || w->over || w->gap ||
 		    w->lost || w->fresh || !w->at.image ||
-		    walk_awaits_call(w) || !stream_has_bits(&w->stream))
+		    walk_awaits_call(w) || w->nstate != w->stream.nstate ||
+		    !stream_has_bits(&w->stream))
 			return false;
 		e = quick_edge(w);
 		if (e == MAP_NONE)
@@ -549,6 +556,7 @@ static bool begin_run(struct walk *w)
 	    w->fresh || w->nway || w->nprefix || !w->at.image ||
 	    walk_awaits_call(w) ||
 	    w->at.vertex >= w->at.plan->p->nblock ||
+	    w->nstate != w->stream.nstate ||
 	    w->stream.stop - w->stream.at <= RUN_BITS)
 		return false;
 	r = runs_next(w->at.plan, w->at.vertex,

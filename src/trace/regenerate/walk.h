@@ -12,6 +12,7 @@
 #include "trace/regenerate/mappings.h"
 #include "trace/regenerate/stacks.h"
 #include "trace/regenerate/targets.h"
+#include "trace/regenerate/unwind.h"
 
 enum {
 	WALK_PLACES = 4096,
@@ -80,6 +81,11 @@ struct walk {
 	uint32_t nrun;
 	struct targets targets;
 	struct walk_counts *counts; /* NULL: it does not count */
+	struct walk_states *states; /* NULL: it does not compare */
+	/* states of the stream that it has come to, and the last that it has
+	   gone on with, by number from 1 */
+	uint64_t nstate, began;
+	uint32_t start;	 /* the way that it began with */
 	/* addresses that were looked up, by a hash of them */
 	struct {
 		const struct replay_image *image; /* NULL: as it ran */
@@ -106,6 +112,24 @@ struct walk_counts {
 	VEC(struct walk_death) death;
 	bool left; /* control has gone along an edge in this step */
 	bool unsure; /* a frame ended of which it is not known where exactly */
+};
+
+struct walk_start; /* walk_int.h */
+
+/*
+ * What is found by the states that a thread has written (RING_STATE), compared
+ * with where a walk that has come there is, if it was given one of these: for
+ * tests.
+ */
+struct walk_states {
+	uint64_t seen; /* so many were passed, */
+	uint64_t met;  /* where the walk was at the end of an edge's code, */
+	uint64_t found; /* and the state says where that is: */
+	uint64_t same;	/* all of it as the walk knows it */
+	uint64_t frames; /* of those that were found */
+	/* of those that are not: what differs; or NULL */
+	void (*differs)(const struct walk *w, const struct walk_start *s,
+			const char *what);
 };
 
 void walk_begin(struct walk *w, struct walks *x,

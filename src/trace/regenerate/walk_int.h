@@ -9,6 +9,7 @@
  *	walk_calls.c	system calls
  *	walk_counts.c	what a walk counts, if it is to
  *	walk.c		steps, one by one; choices, gaps and ends
+ *	walk_state.c	where epochs begin
  *	walk_begin.c	what threads begin with
  */
 #ifndef TRACE_REGENERATE_WALK_INT_H
@@ -175,6 +176,27 @@ static inline bool walk_awaits_call(const struct walk *w)
 /* tells the first of these, or what runs before it: if one of them is made in
    the block where control is, or it is not known where control is */
 bool walk_tells_call(struct walk *w);
+
+/* --- walk_state.c */
+
+/* where control is when an epoch begins */
+struct walk_start {
+	struct replay_place at;
+	uint32_t edge; /* by which it has come there; MAP_NONE: not known */
+	bool pending;  /* it is about to go along that, out of the procedure */
+	struct unwound open;
+};
+
+/* by the state that the stream has passed; false: it does not say. *to starts
+   zeroed, and is to be freed in either case */
+bool walk_find_start(struct walk *w, struct walk_start *to);
+void walk_start_free(struct walk_start *x);
+/* has the stream come to a state? Then the walk goes on there, if it says where
+   that is; requires: it was lost */
+bool walk_takes_state(struct walk *w);
+/* control has gone along an edge with a code, or (pending) is about to: there
+   may be a state here */
+void walk_meets_state(struct walk *w, uint32_t pending);
 
 /* --- walk_forks.c */
 

@@ -298,6 +298,8 @@ void walk_go_along(struct walk *w, uint32_t e)
 	uint32_t nway = w->nway;
 	struct replay_place p = w->at;
 
+	if (d->to >= map_exit(w->at.plan->p) && d->ncode && !w->nway)
+		walk_meets_state(w, e);
 	walk_count_edge(w, e);
 	if (d->to < map_exit(w->at.plan->p)) {
 		p.vertex = d->to;

@@ -55,6 +55,8 @@ void walk_lose(struct walk *w, const char *why)
 {
 	w->lost = true;
 	w->why = why;
+	/* it may go on with a state that is here, once */
+	w->nstate = w->stream.nstate - stream_behind_state(&w->stream);
 	w->at.image = NULL;
 	w->caller = 0;
 	w->nway = 0;

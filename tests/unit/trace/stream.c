@@ -29,7 +29,9 @@ static void add_part(items *v, const struct trace_part *p)
 		for (; r < p->nrecord && p->record[r].at_bit == i; r++)
 			if (p->record[r].kind != RING_PART &&
 			    p->record[r].kind != RING_IMAGE &&
-			    p->record[r].kind != RING_SYSCALL)
+			    p->record[r].kind != RING_SYSCALL &&
+			    p->record[r].kind != RING_STATE &&
+			    p->record[r].kind != RING_STACK)
 				vec_push(v, RECORD + p->record[r].kind);
 		if (i < p->nbit)
 			vec_push(v, p->bit[i / 64] >> (63 - i % 64) & 1);
