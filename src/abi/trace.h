@@ -69,8 +69,10 @@
 
 enum ring_record {
 	/* a part begins: time, CPU, epoch, what variables of the thread are
-	   found by (0: not known). With a new epoch all targets are forgotten,
-	   and mostly RING_STATE follows, so that a replay can begin there */
+	   found by (0: not known), how large blocks are that instructions zero
+	   (0: none does, or it is not wanted). With a new epoch all targets are
+	   forgotten, and mostly RING_STATE follows, so that a replay can begin
+	   there */
 	RING_PART = 1,
 	/* an indirect jump or call leads to an address, which gets an index */
 	RING_TARGET,
@@ -144,7 +146,7 @@ static inline uint64_t ring_number(uint64_t number, uint64_t values)
 enum {
 	STATE_STACK = 128, /* words of a record of the stack */
 	STATE_RECORDS = 8, /* such records, at most */
-	RING_BEGIN_WORDS = 6, /* of the record that a part begins with */
+	RING_BEGIN_WORDS = 7, /* of the record that a part begins with */
 	RING_SYSCALL_WORDS = 4,
 	RING_PART_WORDS = 8192,
 	RING_PARTS = 16,

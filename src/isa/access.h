@@ -23,7 +23,7 @@
  * Sizes are exact: those of loads (and of what is modified) add up to struct
  * insn's mem_read, those of stores (and of what is modified) to its mem_write.
  * Both are MEM_SIZE_UNKNOWN as soon as a size is, or is only a limit: MASKED,
- * GATHER, or once per repetition: STRING.
+ * GATHER, BLOCK, or once per repetition: STRING.
  *
  * AArch64's address tags, in the top byte, are as the registers have them.
  *
@@ -65,6 +65,11 @@ enum access_how {
 	   MEM_SIZE_UNKNOWN; base, index and disp, if there are any, are where
 	   the address counts from, and the access may be far from there */
 	ACCESS_UNKNOWN,
+	/* all of the block that the address is in: blocks are as large as the
+	   machine has them, so the size is not known here, and begin at
+	   multiples of that (dc zva) */
+	ACCESS_BLOCK,
+	ACCESS_HOWS,
 };
 
 /* how a narrower index becomes 64 bits */

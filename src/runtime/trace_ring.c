@@ -130,6 +130,7 @@ static unsigned begin_part(const struct tracer *t, uint64_t *to)
 	to[3] = ring_cpu();
 	to[4] = k->epoch;
 	to[5] = k->base = thread_base(t->c);
+	to[6] = t->c->addresses ? arch_block() : 0;
 	return RING_BEGIN_WORDS;
 }
 

@@ -35,7 +35,7 @@ static inline unsigned access_sum(const struct access *a, unsigned n,
 static inline const char *access_is_wrong(const struct access *a,
 					  const struct insn *in)
 {
-	if (a->kind > ACCESS_MODIFY || a->how > ACCESS_UNKNOWN ||
+	if (a->kind > ACCESS_MODIFY || a->how >= ACCESS_HOWS ||
 	    a->extend > ACCESS_ZERO8 || a->segment >= ACCESS_SEGMENTS)
 		return "a field of an access";
 	if ((a->base != ISA_NO_REG && !(in->reads >> a->base & 1)) ||
@@ -46,7 +46,7 @@ static inline const char *access_is_wrong(const struct access *a,
 	if (a->size != MEM_SIZE_UNKNOWN && a->size % a->element)
 		return "an element that does not divide the access";
 	if (a->size == MEM_SIZE_UNKNOWN && a->how != ACCESS_UNKNOWN &&
-	    a->how != ACCESS_GATHER)
+	    a->how != ACCESS_GATHER && a->how != ACCESS_BLOCK)
 		return "an unknown size";
 	if (a->how == ACCESS_ATOMIC && a->kind != ACCESS_MODIFY)
 		return "an atomic access that does not modify";

@@ -18,10 +18,10 @@ enum { COMPLAINTS = 20 };
 
 static const char *const hows[] = {
 	"plain", "atomic", "exclusive", "string", "until", "gather", "masked",
-	"unknown",
+	"unknown", "block",
 };
 
-static uint64_t insns, complaints, counts[ACCESS_UNKNOWN + 1];
+static uint64_t insns, complaints, counts[ACCESS_HOWS];
 
 static void complain(const char *wrong, const char *path, uint64_t addr,
 		     const uint8_t *code, unsigned len)
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 		files++;
 	}
 	printf("total %d %" PRIu64 " %" PRIu64, files, insns, complaints);
-	for (int i = 0; i <= ACCESS_UNKNOWN; i++)
+	for (int i = 0; i < ACCESS_HOWS; i++)
 		printf(" %s=%" PRIu64, hows[i], counts[i]);
 	printf("\n");
 	return complaints != 0;

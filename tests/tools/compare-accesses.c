@@ -25,7 +25,7 @@ enum { LINE = 1 << 12, LOADS = 1, STORES = 2 };
 
 static const char *const hows[] = {
 	"plain", "atomic", "exclusive", "string", "until", "gather", "masked",
-	"unknown",
+	"unknown", "block",
 };
 
 /* a growing array of addresses of bytes */
@@ -53,7 +53,7 @@ static struct insn insn;
 static struct access wanted[ACCESS_MOST];
 static unsigned n_wanted;
 static struct direction loads, stores;
-static uint64_t compared, accessing, complaints, counts[ACCESS_UNKNOWN + 1];
+static uint64_t compared, accessing, complaints, counts[ACCESS_HOWS];
 
 static void add_bytes(struct bytes *b, uint64_t addr, uint64_t size)
 {
@@ -144,7 +144,7 @@ static void expect_access(const struct access *a)
 	counts[a->how]++;
 	if (is_string(a)) {
 		expect_string(a, addr);
-	} else if (a->how == ACCESS_UNKNOWN || a->how == ACCESS_GATHER) {
+	} else if (a->how >= ACCESS_UNKNOWN || a->how == ACCESS_GATHER) {
 		loads.open |= a->kind != ACCESS_STORE;
 		stores.open |= a->kind != ACCESS_LOAD;
 	} else {
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 			note_registers(line);
 	}
 	printf("total %" PRIu64 " %" PRIu64, compared, accessing);
-	for (int i = 0; i <= ACCESS_UNKNOWN; i++)
+	for (int i = 0; i < ACCESS_HOWS; i++)
 		printf(" %s=%" PRIu64, hows[i], counts[i]);
 	printf("\n");
 	return complaints != 0;

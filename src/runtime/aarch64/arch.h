@@ -270,6 +270,16 @@ static inline unsigned long arch_thread(_Bool quick)
 	return tp;
 }
 
+/* bytes that dc zva zeroes; 0: it may not be used */
+static inline unsigned long arch_block(void)
+{
+	enum { PROHIBITED = 1 << 4, WORDS = 15 }; /* as a power of 2 */
+	unsigned long id;
+
+	__asm__ volatile("mrs %0, dczid_el0" : "=r"(id));
+	return id & PROHIBITED ? 0 : 4ul << (id & WORDS);
+}
+
 static inline void arch_set_thread(const void *tp)
 {
 	__asm__ volatile("msr tpidr_el0, %0" : : "r"(tp));

@@ -271,6 +271,12 @@ static inline unsigned long arch_thread(_Bool quick)
 	return base;
 }
 
+/* no instruction zeroes a block whose size the machine has */
+static inline unsigned long arch_block(void)
+{
+	return 0;
+}
+
 static inline void arch_set_thread(const void *tp)
 {
 	arch_call(SYS_ARCH_PRCTL, ARCH_SET_FS, (long)tp, 0, 0, 0);

@@ -727,6 +727,8 @@ static void put_access(const struct slicing *x, const struct fact *f,
 		op.access.how = ACCESS_UNKNOWN;
 		op.access.base = op.access.index = ISA_NO_REG;
 	}
+	if (op.access.how == ACCESS_BLOCK)
+		op.code = SLICE_BLOCK;
 	slice_put(b, &op);
 }
 

@@ -120,6 +120,21 @@ static void add_plain(struct accesses *x, const struct exec_op *op,
 		r->known = false;
 }
 
+/* requires: there is room */
+static void add_block(struct accesses *x, const struct exec_op *op,
+		      uint64_t base)
+{
+	const uint64_t size = x->stream->block;
+	struct replay_access *r = &x->found.at[x->found.n];
+
+	add_plain(x, op, base);
+	r->known &= size != 0;
+	if (!r->known)
+		return;
+	r->address &= -size;
+	r->size = r->element = (uint16_t)size;
+}
+
 static bool knows_segment(const struct accesses *x, const struct access *a)
 {
 	return a->segment == ACCESS_FLAT ||
@@ -168,6 +183,9 @@ static void execute(struct accesses *x, const struct exec_block *b,
 			break;
 		case EXEC_PLAIN:
 			add_plain(x, op, base);
+			break;
+		case EXEC_BLOCK:
+			add_block(x, op, base);
 			break;
 		case EXEC_ACCESS:
 			add_access(x, op, base);

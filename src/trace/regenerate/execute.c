@@ -19,7 +19,8 @@ static void make_access(const struct slice_op *op, struct exec_op *x)
 	x->like = (struct replay_access){
 		.times = 1, .insn = x->insn, .size = a->size,
 		.element = a->element, .kind = a->kind, .how = a->how,
-		.known = a->how <= ACCESS_STRING || a->how == ACCESS_MASKED,
+		.known = a->how <= ACCESS_STRING || a->how == ACCESS_MASKED ||
+			 a->how == ACCESS_BLOCK,
 	};
 	x->a = or_zero(a->base, ISA_NO_REG);
 	x->b = or_zero(a->index, ISA_NO_REG);
@@ -30,7 +31,7 @@ static void make_access(const struct slice_op *op, struct exec_op *x)
 		x->needs |= bit(SLICE_COUNT);
 	else if (x->like.known && a->extend == ACCESS_WHOLE && !a->narrow &&
 		 a->segment == ACCESS_FLAT)
-		x->code = EXEC_PLAIN;
+		x->code = a->how == ACCESS_BLOCK ? EXEC_BLOCK : EXEC_PLAIN;
 }
 
 /* of registers and one constant? */
@@ -73,6 +74,7 @@ static void make(const struct slice_op *op, uint32_t insn, struct exec_op *x)
 		x->code = EXEC_VALUE;
 		break;
 	case SLICE_ACCESS:
+	case SLICE_BLOCK:
 		make_access(op, x);
 		break;
 	case SLICE_SET:
@@ -100,7 +102,8 @@ struct exec_block exec_make(struct arena *a, const struct slice_op *op)
 			continue;
 		}
 		make(&op[i], insn, &to[k++]);
-		b.naccess += op[i].code == SLICE_ACCESS;
+		b.naccess += op[i].code == SLICE_ACCESS ||
+			     op[i].code == SLICE_BLOCK;
 	}
 	return b;
 }

@@ -28,6 +28,7 @@ enum exec_code {
 	EXEC_END,
 	EXEC_VALUE,  /* reg is the next value of the stream */
 	EXEC_PLAIN,  /* an access at a + (b << shift) + imm */
+	EXEC_BLOCK,  /* one of the whole block around that place */
 	EXEC_ACCESS, /* another one */
 	EXEC_ADD,    /* reg = a + b + imm */
 	EXEC_SET,    /* reg is something else */
@@ -43,8 +44,9 @@ struct exec_op {
 	uint64_t needs;	  /* registers, bits: if one is unknown, so is this */
 	uint64_t imm;
 	uint64_t relative; /* to be added imm times the image's place: 0 or 1 */
-	struct replay_access like; /* PLAIN, ACCESS: with all but the place */
-	struct slice_op op;	   /* ACCESS, SET */
+	/* PLAIN, BLOCK, ACCESS: with all but the place */
+	struct replay_access like;
+	struct slice_op op; /* ACCESS, SET */
 };
 
 struct exec_block {

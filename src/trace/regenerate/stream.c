@@ -8,7 +8,8 @@
 
 /* the words of RING_PART */
 enum { PART_TIME, PART_CPU, PART_EPOCH, PART_WORDS,
-       PART_THREAD_BASE = PART_WORDS };
+       PART_THREAD_BASE = PART_WORDS, PART_BLOCK };
+enum { BLOCK_MOST = 4096 };
 
 static bool next_chunk(struct stream *s)
 {
@@ -87,10 +88,18 @@ void stream_end(struct stream *s)
 	vec_free(&s->state.stack);
 }
 
+/* 0: it is no size of a block */
+static uint64_t block_of(uint64_t size)
+{
+	return size <= BLOCK_MOST && !(size & (size - 1)) ? size : 0;
+}
+
 static void begin_part(struct stream *s, const struct trace_record *r)
 {
 	if (r->nword > PART_THREAD_BASE)
 		s->thread_base = r->word[PART_THREAD_BASE];
+	if (r->nword > PART_BLOCK)
+		s->block = block_of(r->word[PART_BLOCK]);
 	if (r->nword < PART_WORDS || r->word[PART_EPOCH] == s->epoch)
 		return;
 	s->epoch = r->word[PART_EPOCH];

@@ -56,6 +56,7 @@ struct stream {
 	size_t value_at; /* the next one */
 	uint64_t value_first, part_value, record_values;
 	uint64_t thread_base; /* what its variables are found by, or 0 */
+	uint64_t block; /* bytes of what ACCESS_BLOCK accesses, or 0 */
 	/* what the thread said of images since this was last cleared */
 	VEC(struct stream_image) image;
 	/* system calls that it has come to and that were not told yet: `told`

@@ -17,8 +17,9 @@ enum {
 static void put_access(buffer *b, const struct slice_op *x)
 {
 	const struct access *a = &x->access;
+	unsigned how = x->code == SLICE_BLOCK ? ACCESS_PLAIN : a->how;
 
-	buffer_uint(b, 1, a->kind | (unsigned)a->how << KIND_BITS |
+	buffer_uint(b, 1, a->kind | how << KIND_BITS |
 				  (x->relative ? RELATIVE : 0));
 	buffer_uint(b, 1, a->shift | (unsigned)a->extend << SHIFT_BITS |
 				  (unsigned)a->segment
@@ -66,6 +67,15 @@ static bool take_access(struct bytes *b, struct slice_op *x)
 	       a.kind <= ACCESS_MODIFY && a.how <= ACCESS_UNKNOWN &&
 	       a.extend <= ACCESS_ZERO8 && a.segment < ACCESS_SEGMENTS &&
 	       is_register(a.base) && is_register(a.index);
+}
+
+/* false: there is none of such */
+static bool make_block(struct access *a)
+{
+	bool plain = a->how == ACCESS_PLAIN && a->segment == ACCESS_FLAT;
+
+	a->how = ACCESS_BLOCK;
+	return plain && !a->narrow;
 }
 
 /* --- operations */
@@ -138,6 +148,7 @@ void slice_put(buffer *b, const struct slice_op *x)
 		buffer_uint(b, 1, x->reg);
 		break;
 	case SLICE_ACCESS:
+	case SLICE_BLOCK:
 		put_access(b, x);
 		break;
 	case SLICE_SET:
@@ -168,6 +179,8 @@ static bool take_any(struct bytes *b, struct slice_op *x)
 		return x->reg < UOP_FLAGS;
 	case SLICE_ACCESS:
 		return take_access(b, x);
+	case SLICE_BLOCK:
+		return take_access(b, x) && make_block(&x->access);
 	case SLICE_SET:
 		return take_uop(b, x);
 	}

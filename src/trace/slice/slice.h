@@ -14,6 +14,7 @@
  *	SLICE_VALUE	reg	is the next value of the thread's trace, of so
  *				many bytes
  *	SLICE_ACCESS		an access, by registers as they are now
+ *	SLICE_BLOCK		an access of a whole block (ACCESS_BLOCK)
  *	SLICE_SET		a register gets what a micro-operation computes,
  *				or SLICE_THREAD
  *	SLICE_LOSE	reg	has a value that is not known
@@ -33,6 +34,7 @@ enum slice_code {
 	SLICE_ACCESS,
 	SLICE_SET,
 	SLICE_LOSE,
+	SLICE_BLOCK,
 };
 
 /* the register that says how often ACCESS_STRING is done: rcx */
@@ -46,12 +48,12 @@ struct slice_op {
 	uint8_t code; /* enum slice_code */
 	uint8_t reg;  /* VALUE, LOSE */
 	uint8_t size; /* VALUE: 1, 2, 4 or 8 */
-	/* ACCESS, SET: what a constant is is an address of the image, to which
-	   is added where that is in the process */
+	/* ACCESS, BLOCK, SET: what a constant is is an address of the image, to
+	   which is added where that is in the process */
 	bool relative;
 	uint32_t skip; /* SKIP */
 	union {
-		struct access access; /* ACCESS */
+		struct access access; /* ACCESS, BLOCK */
 		struct uop uop;	      /* SET */
 	};
 };

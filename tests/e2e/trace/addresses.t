@@ -188,6 +188,21 @@ def formats(name):
     return None
 
 
+def blocks(name):
+    """What the emulator sees nothing of: the block that is zeroed begins where
+    the instruction before it stores."""
+    here = room(name)
+    exe = build(here, name, [TRACE + "accesses.c"], "-O2")
+    trace, _, _ = emulated(here, [exe])
+    data = [l.split("\t") for l in replayed(trace, "--as", "addresses")
+            if l[0] != "#"]
+    found = [(a[3], b[3]) for a, b in zip(data, data[1:])
+             if (b[0], b[2], b[4]) == (name, "w", "64")]
+    if not found or any(a != b for a, b in found):
+        return "blocks: %r" % found
+    return None
+
+
 def without(name):
     """A trace has none unless it is asked for."""
     here = room(name)
@@ -223,6 +238,7 @@ def ways():
         yield "atomics", program, "atomics", source, "-O3", \
             "-march=armv8.1-a+lse", {
                 "cpu": ATOMICS, "options": ["--encoding", "every-branch"]}
+        yield "blocks", blocks, "blocks", {}
         for i, flag in enumerate(("-O0", "-O2")):
             yield "signals" + flag, program, "signals" + flag, \
                 TRACE + "paths.c", flag, {"every": 5 + i}

@@ -166,7 +166,7 @@ static const struct expected {
 	{"ld2 {v0.s, v1.s}[1], [sp], x2", "e0 93 e2 0d", "load 8/4 sp"},
 	{"ld4r {v0.2d-v3.2d}, [x0]", "00 ec 60 4d", "load 32/8 x0"},
 	{"st1 {v0.b}[3], [x0]", "00 0c 00 0d", "store 1 x0"},
-	{"dc zva, x3", "23 74 0b d5", "store unknown x3"},
+	{"dc zva, x3", "23 74 0b d5", "store block x3"},
 	{"dc civac, x3", "23 7e 0b d5", ""},
 	{"prfm pldl1keep, [x0]", "00 00 80 f9", ""},
 	{"svc #0", "01 00 00 d4", ""},
@@ -190,7 +190,7 @@ static void print_access(char *s, const struct isa *isa, const struct access *a)
 	static const char *const kinds[] = {"load", "store", "modify"};
 	static const char *const hows[] = {
 		"", " atomic", " exclusive", " string", " until", " gather",
-		" masked", " unknown",
+		" masked", " unknown", " block",
 	};
 	static const char *const extends[] = {"", "uxtw ", "sxtw ", "uxtb "};
 	static const char *const segments[] = {"", " fs:", " gs:"};

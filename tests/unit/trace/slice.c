@@ -84,12 +84,35 @@ static void test_values(void **state)
 	assert_false(taken(&x, &y));
 }
 
+/* an access of a block is told apart from one that is plain; no other is one */
+static void test_block(void **state)
+{
+	struct slice_op y, x = {
+		.code = SLICE_BLOCK,
+		.access = {.kind = ACCESS_STORE, .how = ACCESS_BLOCK,
+			   .size = MEM_SIZE_UNKNOWN,
+			   .element = MEM_SIZE_UNKNOWN, .base = 3,
+			   .index = ISA_NO_REG},
+	};
+
+	(void)state;
+	assert_true(taken(&x, &y));
+	assert_int_equal(y.code, SLICE_BLOCK);
+	assert_memory_equal(&y.access, &x.access, sizeof x.access);
+	x.access.narrow = true;
+	assert_false(taken(&x, &y));
+	x.access.narrow = false;
+	x.access.segment = ACCESS_FS;
+	assert_false(taken(&x, &y));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

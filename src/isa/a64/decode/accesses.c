@@ -170,13 +170,15 @@ static void a64_place_misc(uint32_t w, struct access *a)
 		a64_place_ordered(w, a);
 }
 
-/* dc zva zeroes the block that Rt points into; else the guarded stack's */
+/* dc zva zeroes the block that Rt points into; else it is the guarded stack */
 static void a64_place_system(uint32_t w, const struct insn *in,
 			     struct access *a)
 {
 	a64_open(a);
-	if (!in->mem_read && a->size == MEM_SIZE_UNKNOWN)
-		a->base = a64_or_none(a64_rd(w));
+	if (in->mem_read || a->size != MEM_SIZE_UNKNOWN)
+		return;
+	a->how = ACCESS_BLOCK;
+	a->base = a64_or_none(a64_rd(w));
 }
 
 /* SVE and SME */
