@@ -20,6 +20,7 @@ import sys
 
 sys.path.insert(0, "tests/lib")
 import count_run
+from call_compare import Case
 from count_run import *
 from trace_run import HANDLING
 
@@ -137,6 +138,15 @@ def program(name, source, *flags, cc="gcc", words=(), options=(), **how):
     return compare(here, [exe, *words], *options, **how)
 
 
+def random_program(name, seed, kind, features):
+    here = room(name)
+    case = Case(here, seed, kind, features.split(), 300, 60)
+    if not compiler(count_run.ISA, case.cc):
+        return "no %s" % case.cc
+    case.build()
+    return compare(here, [case.exe])
+
+
 def command(name, *words):
     return compare(room(name), words)
 
@@ -249,6 +259,12 @@ def ways():
     yield "paths", program, "paths", TRACE + "paths.c", "-O2", {}
     yield "crew", program, "crew", TRACE + "crew.c", "-O2", {}
     yield "calls", program, "calls", TRACE + "calls.c", "-O2", {}
+    for seed, kind, features in (
+            (25, 1, "recursion tail library sort alloca"),
+            (36, 5, "pointer tail library sort jump variadic struct"),
+            (92, 6, "pointer tail sort throw")):
+        yield "seed-%d" % seed, random_program, "seed-%d" % seed, seed, \
+            kind, features, {}
     if count_run.ISA != HOST:
         return
     yield "list", command, "list", "ls", "/", {}
