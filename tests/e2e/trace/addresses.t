@@ -167,7 +167,7 @@ def formats(name):
     here = room(name)
     exe = build(here, name, [TRACE + "accesses.c"], "-O2")
     trace = here + "/trace"
-    run(TALLY, "trace", "--addresses", "-o", trace, "--", exe)
+    quiet([TALLY, "trace", "--addresses", "-o", trace, "--", exe], here)
     data = [l for l in replayed(trace, "--as", "addresses") if l[0] != "#"]
     din = [l for l in replayed(trace, "--format", "din") if l[0] != "2"]
     if din != list(as_din(None, data)):
@@ -240,6 +240,8 @@ def ways():
     yield "accesses", program, "accesses", source, "-O2", {}
     yield "plain", program, "plain", source, "-O0", {
         "options": ["--encoding", "bits"]}
+    # there is no room for values, again and again
+    yield "long", program, "long", source, "-O1", "-DTIMES=120", {}
     yield "clang", program, "clang", source, "-O3", {"cc": "clang"}
     if count_run.ISA == "x86_64":
         yield "wide", program, "wide", source, "-O3", "-march=x86-64-v3", {
@@ -265,11 +267,11 @@ def ways():
             (92, 6, "pointer tail sort throw")):
         yield "seed-%d" % seed, random_program, "seed-%d" % seed, seed, \
             kind, features, {}
+    yield "formats", formats, "formats", {}
     if count_run.ISA != HOST:
         return
     yield "list", command, "list", "ls", "/", {}
     yield "shell", command, "shell", "sh", "-c", "echo $((3 * 4)); read x", {}
-    yield "formats", formats, "formats", {}
     yield "without", without, "without", {}
 
 

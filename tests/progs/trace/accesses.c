@@ -2,7 +2,8 @@
  * accesses: memory accessed in all ways whose addresses a trace has to find:
  * through pointers that are loaded, advanced, and kept over calls; on the
  * stack, with room that only the run knows; variables of the thread; strings;
- * vectors; atomics; handlers of signals and what they interrupt.
+ * vectors; atomics; handlers of signals and what they interrupt. Most of it
+ * TIMES times.
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -10,6 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef TIMES
+#define TIMES 4
+#endif
 
 struct node {
 	struct node *next;
@@ -168,8 +173,8 @@ int main(void)
 		table[i] = i;
 	for (unsigned i = 0; i < sizeof bytes; i++)
 		bytes[i] = (unsigned char)(i * 37);
-	for (unsigned i = 0; i < 4; i++)
-		s += sum(list) + look_up(bytes, 190) + on_stack(20 + i);
+	for (unsigned i = 0; i < TIMES; i++)
+		s += sum(list) + look_up(bytes, 190) + on_stack(20 + i % 4);
 	s += deep(30, &s) + jumps();
 	interrupted();
 	s += special(to, from);
