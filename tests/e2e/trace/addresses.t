@@ -198,16 +198,16 @@ def formats(name):
     return None
 
 
-def blocks(name):
+def blocks(name, cpu, size):
     """What the emulator sees nothing of: the block that is zeroed begins where
-    the instruction before it stores."""
+    the instruction before it stores, and is as large as the processor says."""
     here = room(name)
     exe = build(here, name, [TRACE + "accesses.c"], "-O2")
-    trace, _, _ = emulated(here, [exe])
+    trace, _, _ = emulated(here, [exe], cpu=cpu)
     data = [l.split("\t") for l in replayed(trace, "--as", "addresses")
             if l[0] != "#"]
     found = [(a[3], b[3]) for a, b in zip(data, data[1:])
-             if (b[0], b[2], b[4]) == (name, "w", "64")]
+             if (b[0], b[2], b[4]) == (name, "w", size)]
     if not found or any(a != b for a, b in found):
         return "blocks: %r" % found
     return None
@@ -250,7 +250,8 @@ def ways():
         yield "atomics", program, "atomics", source, "-O3", \
             "-march=armv8.1-a+lse", {
                 "cpu": ATOMICS, "options": ["--encoding", "every-branch"]}
-        yield "blocks", blocks, "blocks", {}
+        yield "blocks", blocks, "blocks", PLAIN, "64", {}
+        yield "large-blocks", blocks, "large-blocks", "max", "512", {}
         for i, flag in enumerate(("-O0", "-O2")):
             yield "signals" + flag, program, "signals" + flag, \
                 TRACE + "paths.c", flag, {"every": 5 + i}

@@ -153,18 +153,21 @@ __attribute__((noinline)) static long special(char *to, const char *from)
 #else
 static long special(char *to, const char *from)
 {
+	/* the largest that is zeroed at once */
+	static char zeroed[2048] __attribute__((aligned(2048)));
+
 	memcpy(to, from, 40);
 	__atomic_add_fetch(&shared, 1, __ATOMIC_SEQ_CST);
 	/* both at the same place */
 	__asm__ volatile("str xzr, [%0]; dc zva, %1"
-			 : : "r"(to), "r"(to + 37) : "memory");
+			 : : "r"(zeroed), "r"(zeroed + 37) : "memory");
 	return to[3];
 }
 #endif
 
 int main(void)
 {
-	static char to[128] __attribute__((aligned(64))), from[128] = "what is copied";
+	static char to[128], from[128] = "what is copied";
 	struct node *list = make(50);
 	unsigned char bytes[200];
 	long s = 7;
