@@ -40,7 +40,8 @@ enum launch_env_field {
 		       'o' threads have counters of their own, not those of
 		       one that has ended,
 		       'w' its tracer is tally,
-		       'p' parts of traces are small, for tests */
+		       'p' parts of traces are small, for tests,
+		       'q' their epochs are brief: little of them is kept */
 	LAUNCH_ENV_KEY,     /* struct record's key, 16 hexadecimal digits */
 	LAUNCH_ENV_CACHE,   /* the folder, absolute, links resolved */
 	LAUNCH_ENV_TALLY,   /* the program to ask for what is not there */

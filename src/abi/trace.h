@@ -157,6 +157,7 @@ enum {
 	/* parts of an epoch, until one begins where a state can be told; and so
 	   many more until it begins in any case */
 	RING_EPOCH = 16,
+	RING_BRIEF = 2, /* of a brief epoch */
 	RING_LATE = 16,
 	RING_SMALL = 1, /* words of a small part, beside its state */
 };

@@ -155,6 +155,7 @@ int counted_launch(const struct counted_run *r, char **program)
 		.no_aslr = r->no_aslr,
 		.threads = r->threads,
 		.small = r->small,
+		.brief = r->brief,
 		.stopper = r->stopper,
 		.begin = r->begin,
 		.end = r->end,

@@ -30,7 +30,7 @@ struct counted_run {
 	const char *profile;
 	const char *asked; /* what events it is for, or NULL */
 	bool quiet; /* what is not counted is not told later */
-	bool no_aslr, threads, small; /* as in launch_options */
+	bool no_aslr, threads, small, brief; /* as in launch_options */
 	struct stopper *stopper;
 	/* as in launch_options */
 	void (*begin)(void *ctx, const char *profile);

@@ -15,6 +15,9 @@
 #include "cmd/options/shared_options.h"
 #include "launch/drain.h"
 
+/* bytes that are kept, of which few are for an epoch */
+enum { BRIEF = 8 << 20 };
+
 struct trace_call {
 	const char *trace, *encoding, *weights;
 	uint64_t last, limit;
@@ -58,7 +61,9 @@ static const struct option trace_options[] = {
 	{"last", .type = &type_number, .placeholder = "BYTES",
 	 .least = 256 << 10, .most = INT64_MAX,
 	 FILLS(struct trace_call, last),
-	 .help = "keep only the end of the trace, in about so many bytes"},
+	 .help = "keep only the end of the trace, in about so many bytes",
+	 .more = "`tally replay --as calls` begins it with the calls that were "
+		 "open then, as far as the stack's last 8 KiB tell."},
 	{"limit", .type = &type_number, .placeholder = "BYTES", .least = 4096,
 	 .most = INT64_MAX, FILLS(struct trace_call, limit),
 	 .help = "end the trace, not the program, when its file has that size"},
@@ -127,6 +132,8 @@ static int run_program(struct trace_call *call, char **program)
 		.profile = profile,
 		.threads = true,
 		.small = getenv("TALLY_SMALL_EPOCHS"),
+		/* so that some begin in what is kept */
+		.brief = call->last && call->last < BRIEF,
 		.live = true,
 		.dropped = true,
 		.begin = trace_begin,

@@ -62,7 +62,7 @@ struct theirs {
 /* letters for LAUNCH_ENV_FLAGS */
 static const char *flags(const struct launch *l, const struct theirs *theirs)
 {
-	static char f[9];
+	static char f[10];
 	int n = 0;
 
 	if (l->o->strict)
@@ -81,6 +81,8 @@ static const char *flags(const struct launch *l, const struct theirs *theirs)
 		f[n++] = 'o';
 	if (l->o->small)
 		f[n++] = 'p';
+	if (l->o->brief)
+		f[n++] = 'q';
 	f[n] = 0;
 	return f;
 }

@@ -41,6 +41,7 @@ struct launch_options {
 	struct stopper *stopper; /* is to stop it (stopper.h), or NULL */
 	bool threads; /* are told apart in the profile, most of them */
 	bool small; /* parts of traces are, for tests */
+	bool brief; /* and their epochs, for little of them is kept */
 	bool no_aslr; /* addresses are the same in every run */
 	/* called when all is prepared, and the profile is there; or NULL */
 	void (*begin)(void *ctx, const char *profile);

@@ -56,6 +56,7 @@ void counting_begin(struct counting *c, struct launch_env *h)
 	c->emulated = launch_env_has(h, 'e');
 	c->apart = launch_env_has(h, 'o');
 	c->small = launch_env_has(h, 'p');
+	c->brief = launch_env_has(h, 'q');
 	c->sees_returns = ARCH_SEES_RETURNS;
 	c->quick = arch_is_quick(h->hwcap2);
 	c->stack = (uintptr_t)__builtin_frame_address(0);

@@ -232,6 +232,7 @@ struct counting {
 	_Bool traces; /* which traces are written by (trace.c) */
 	_Bool addresses; /* with values of registers */
 	_Bool small; /* in small parts, for tests */
+	_Bool brief; /* in brief epochs */
 	uint64_t traced; /* threads that were, so far */
 	uint32_t loads;	 /* images that were loaded so far, for traces */
 	uint64_t loaded; /* when the last one was */

@@ -100,7 +100,7 @@ void ring_forget_targets(uint64_t *page, struct chunk_trace *k)
 
 static void count_epoch(const struct tracer *t, struct chunk_trace *k)
 {
-	k->left = RING_EPOCH + RING_LATE;
+	k->left = (t->c->brief ? RING_BRIEF : RING_EPOCH) + RING_LATE;
 	k->epoch++;
 	ring_forget_targets(t->page, k);
 }
@@ -159,8 +159,9 @@ _Bool ring_is_due(const struct tracer *t)
 	const struct chunk_trace *k = tracer_ring(t);
 	uint64_t next = *tracer_word(t, TRACE_PAGE_NEXT);
 
+	/* or would be in the part that has to begin */
 	return next && next >= *tracer_word(t, TRACE_PAGE_LIMIT) &&
-	       (is_late(k) || t->c->small);
+	       (k->left <= RING_LATE + 1 || t->c->small);
 }
 
 void ring_set_limit(const struct tracer *t)

@@ -143,7 +143,7 @@ static void take(struct replay_sink *s, const struct replay_event *x)
 		if (k->now)
 			tell_open(k->now);
 		k->now = tree_of(k, x->thread);
-	} else if (x->kind != REPLAY_BLOCK) {
+	} else if (x->kind != REPLAY_BLOCK && x->kind != REPLAY_OPEN) {
 		if (x->kind == REPLAY_GAP)
 			open_calls_take(&k->now->calls, x);
 		tell_open(k->now);
@@ -152,7 +152,7 @@ static void take(struct replay_sink *s, const struct replay_event *x)
 	} else {
 		open_calls_take(&k->now->calls, x);
 	}
-	if (x->kind != REPLAY_BLOCK)
+	if (x->kind != REPLAY_BLOCK && x->kind != REPLAY_OPEN)
 		replay_show_note(k->to, x);
 }
 

@@ -55,6 +55,12 @@ void replay_show_note(FILE *to, const struct replay_event *x)
 		put_border(to, "before", &x->after);
 		putc('\n', to);
 		break;
+	case REPLAY_OPEN:
+		fputs("# open: ", to);
+		name_print(to, replay_image_name(x->step->image), "");
+		fprintf(to, " 0x%" PRIx64 "\n",
+			replay_address(x->step, x->step->first));
+		break;
 	case REPLAY_LOST:
 	case REPLAY_END:
 		fprintf(to, "# %s\n", x->step->why);
@@ -79,7 +85,7 @@ static void note_json(struct json *j, const struct replay_event *x)
 		[REPLAY_THREAD] = "thread", [REPLAY_GAP] = "gap",
 		[REPLAY_SIGNAL] = "signal", [REPLAY_RESUME] = "resume",
 		[REPLAY_SYSCALL] = "syscall", [REPLAY_LOST] = "lost",
-		[REPLAY_END] = "end"};
+		[REPLAY_OPEN] = "open", [REPLAY_END] = "end"};
 
 	json_object(j, NULL);
 	json_string(j, "kind", kinds[x->kind]);
@@ -96,6 +102,10 @@ static void note_json(struct json *j, const struct replay_event *x)
 		json_address(j, "address", x->step->address);
 		border_json(j, "after", &x->before);
 		border_json(j, "before", &x->after);
+	} else if (x->kind == REPLAY_OPEN) {
+		json_string(j, "image", replay_image_name(x->step->image));
+		json_address(j, "address",
+			     replay_address(x->step, x->step->first));
 	} else if (x->kind != REPLAY_RESUME) {
 		json_string(j, "why", x->step->why);
 	}

@@ -151,8 +151,10 @@ static bool advance(struct tally_replay *t)
 {
 	if (replay_insn_next(&t->insn))
 		return true;
-	if (!replay_next(&t->replay, &t->x))
-		return false;
+	do
+		if (!replay_next(&t->replay, &t->x))
+			return false;
+	while (t->x.kind == REPLAY_OPEN);
 	t->accesses = (struct replay_accesses){.x = &t->x};
 	if (t->x.kind == REPLAY_BLOCK) {
 		replay_insns(&t->insn, &t->x);

@@ -56,6 +56,12 @@ void open_calls_take(struct open_calls *c, const struct replay_event *x)
 	case REPLAY_GAP:
 		end_from(c, x->step->depth, x->number, true);
 		break;
+	case REPLAY_OPEN:
+		end_from(c, x->step->depth, x->number, false);
+		while (c->level.n < x->step->depth)
+			begin(c, NULL, x->number);
+		begin(c, x->step, x->number);
+		break;
 	case REPLAY_LOST:
 	case REPLAY_END:
 		end_from(c, 0, x->number, false);

@@ -286,6 +286,9 @@ static bool tell(struct replay *r, struct replay_thread *t,
 		x->kind = REPLAY_END;
 		end_child(t);
 		return true;
+	case WALK_OPEN:
+		x->kind = REPLAY_OPEN;
+		return asked;
 	case WALK_LOST:
 		x->kind = REPLAY_LOST;
 		t->last.image = NULL;

@@ -23,6 +23,7 @@ enum replay_kind {
 	REPLAY_SYSCALL, /* step.number is about to be called */
 	REPLAY_GAP,    /* code that is not traced */
 	REPLAY_LOST,   /* where it went then is not known: step.why */
+	REPLAY_OPEN,   /* a call that is open where it goes on, as WALK_OPEN */
 	REPLAY_END,    /* of the thread: step.why */
 };
 

@@ -14,6 +14,8 @@ enum walk_kind {
 	WALK_RESUME, /* it has returned */
 	WALK_SYSCALL, /* `number` is about to be called, at `time` on `cpu` */
 	WALK_LOST,  /* where the thread went is not known up to the next step */
+	WALK_OPEN,  /* a call is open where the walk goes on, by instruction
+		       `first' of the block: the outermost is told first */
 	WALK_VFORK, /* what follows is of a process that was made in the memory
 		       of this one */
 	WALK_AGAIN, /* which has ended, for the thread: step.why */

@@ -433,6 +433,8 @@ static void advance(struct walk *w)
 	uint32_t insn = w->fresh ? w->first : MAP_NONE;
 	bool was_lost = w->lost;
 
+	if (walk_tells_open(w))
+		return;
 	if (w->counts)
 		w->counts->left = false;
 	if (!w->nway && w->by == BY_BRANCH && w->at.image && !w->first &&
@@ -489,7 +491,7 @@ static bool stride(struct walk *w)
 
 	do {
 		if (!w->holds || w->ntold != 1 || w->over || w->gap ||
-		    w->lost || w->fresh || !w->at.image ||
+		    w->lost || w->fresh || w->nopen || !w->at.image ||
 		    walk_awaits_call(w) || w->nstate != w->stream.nstate ||
 		    !stream_has_bits(&w->stream))
 			return false;
@@ -554,7 +556,7 @@ static bool begin_run(struct walk *w)
 
 	if (!w->holds || w->ntold != 1 || w->over || w->gap || w->lost ||
 	    w->fresh || w->nway || w->nprefix || !w->at.image ||
-	    walk_awaits_call(w) ||
+	    w->nopen || walk_awaits_call(w) ||
 	    w->at.vertex >= w->at.plan->p->nblock ||
 	    w->nstate != w->stream.nstate ||
 	    w->stream.stop - w->stream.at <= RUN_BITS)

@@ -86,6 +86,7 @@ struct walk {
 	   gone on with, by number from 1 */
 	uint64_t nstate, began;
 	uint32_t start;	 /* the way that it began with */
+	size_t nopen;	 /* calls that are open and not told yet */
 	/* addresses that were looked up, by a hash of them */
 	struct {
 		const struct replay_image *image; /* NULL: as it ran */

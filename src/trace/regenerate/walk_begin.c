@@ -67,6 +67,8 @@ void walks_close(struct walks *x)
 
 void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
 {
+	struct walk_step s;
+
 	*w = (struct walk){.all = x, .mapped = 1};
 	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
 	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
@@ -75,4 +77,10 @@ void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
 	w->stacks.drops = walk_count_dropped;
 	w->stacks.arg = w;
 	inherit(w, t);
+	if (t->first) {
+		w->gap = false;
+		walk_lose(w, "the beginning is not in the trace");
+		s = walk_other_step(w, WALK_LOST);
+		walk_tell(w, &s);
+	}
 }

@@ -194,6 +194,8 @@ void walk_start_free(struct walk_start *x);
 /* has the stream come to a state? Then the walk goes on there, if it says where
    that is; requires: it was lost */
 bool walk_takes_state(struct walk *w);
+/* tells a call that was open there; false: all were told */
+bool walk_tells_open(struct walk *w);
 /* control has gone along an edge with a code, or (pending) is about to: there
    may be a state here */
 void walk_meets_state(struct walk *w, uint32_t pending);

@@ -173,6 +173,7 @@ static void begin_at(struct walk *w, const struct walk_start *x)
 	stacks_clear(&w->stacks);
 	for (size_t i = x->open.frame.n; i-- > 0;)
 		stacks_push(&w->stacks, &x->open.frame.at[i]);
+	w->nopen = w->stacks.is.frame.n;
 	w->stacks.partial = true;
 	w->gap = false;
 	walk_arrive(w, &x->at, x->pending ? MAP_NONE : x->edge, BY_BRANCH);
@@ -204,6 +205,29 @@ bool walk_takes_state(struct walk *w)
 		begin_at(w, &x);
 	walk_start_free(&x);
 	return found;
+}
+
+bool walk_tells_open(struct walk *w)
+{
+	struct walk_step s = walk_other_step(w, WALK_OPEN);
+	const struct walk_frame *f;
+	const struct map_block *k;
+
+	if (!w->nopen)
+		return false;
+	s.depth = w->stacks.is.frame.n - w->nopen--;
+	f = &w->stacks.is.frame.at[s.depth];
+	if (!f->site.image)
+		return walk_tells_open(w);
+	s.image = f->site.image;
+	s.plan = f->site.plan;
+	s.vertex = f->site.vertex;
+	k = &s.plan->block[s.vertex];
+	s.first = k->ninsn ? k->ninsn - 1 : 0;
+	s.address = k->start;
+	s.base = f->site.base;
+	walk_tell(w, &s);
+	return true;
 }
 
 /* --- comparing */

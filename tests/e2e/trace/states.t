@@ -67,6 +67,32 @@ def random_program(seed, kind, features):
     return judge(here, case.exe, (), ["witness"], KNOWN)
 
 
+def way_there(how, status):
+    """Of what is kept of a long run, the calls that led to its end."""
+    here = room("dies-" + how)
+    exe = build(here, "dies", [TRACE + "dies.c"], "-O1", "-fno-inline",
+                "-fno-optimize-sibling-calls")
+    file = here + "/last.trace"
+    got = quiet([TALLY, "trace", "--last", "300000", "-o", file, "--", exe, how],
+                here, **trace_run.STEADY)
+    lines = run(TALLY, "replay", "--as", "calls", file).splitlines()
+    calls = [l.strip() for l in lines[:200] if not l.startswith("#")]
+    begin = calls.index("-> main") if "-> main" in calls else 0
+    want = ["-> main"] + ["-> deep"] * 6 + ["-> work"]
+    bad = [] if calls[begin:begin + 8] == want else calls[:12]
+    bad += [] if got[0] == status else ["status %d" % got[0], got[2]]
+    last = [l for l in lines[-40:] if l.startswith(" " * 12)]
+    if not any("<- work" in l for l in last):
+        bad.append("it did not return from work()")
+    if "a signal ended the process" not in lines[-1]:
+        bad.append(lines[-1])
+    said = run(TALLY, "replay", "--as", "blocks", "--count", "5",
+               file).splitlines()
+    if sum(l.startswith("# open: dies 0x") for l in said) < 7:
+        bad += said[:12]
+    return [("the way to an end by " + how, bad)]
+
+
 def ways():
     for name, flags, how in (
             ("fast", ["-O2"], {"encodings": trace_run.ENCODINGS, "known": 20}),
@@ -83,6 +109,8 @@ def ways():
     yield "turns", program, "turns", ["turns.c"], "-O2", {}
     yield "crew", program, "crew", ["crew.c"], "-O2", {}
     yield "labels", program, "labels", ["../rewrite/labels.c"], "-O2", {}
+    yield "dies-abort", way_there, "abort", 134, {}
+    yield "dies-fault", way_there, "fault", 139, {}
     yield "landings", program, "landings", ["landings.c"], "-O1", {
         "only": "x86_64"}
     for seed, kind, features in (
