@@ -103,6 +103,8 @@ static void tell(struct walks *w, bool accesses)
 
 		if (n++ > MOST_EVENTS)
 			abort();
+		if (x.kind == REPLAY_OPEN)
+			replay_address(x.step, x.step->first);
 		if (x.kind != REPLAY_BLOCK)
 			continue;
 		replay_insns(&i, &x);
@@ -120,11 +122,13 @@ static void count(struct walks *w)
 	const struct trace_file *f = w->file;
 
 	for (size_t i = 0; i < f->thread.n; i++) {
+		struct walk_states states = {0};
 		struct walk walk;
 		uint64_t n = 0;
 
 		walk_begin(&walk, w, &f->thread.at[i]);
 		walk.counts = &counts;
+		walk.states = &states;
 		while (walk_next(&walk)->kind != WALK_END)
 			if (n++ > MOST_EVENTS)
 				abort();

@@ -79,7 +79,9 @@ replay)
 	cc -O1 -o "$out/replayed" fuzz/replayed.c
 	REPLAY_FUZZ_TRACE=$out/replayed.trace
 	export REPLAY_FUZZ_TRACE
-	build/tally trace --addresses --libs none -o "$REPLAY_FUZZ_TRACE" \
+	# with a state at every word of bits
+	TALLY_SMALL_EPOCHS=1 build/tally trace --addresses --libs none \
+		-o "$REPLAY_FUZZ_TRACE" \
 		-- "$out/replayed"
 	exec "$out/$name" -max_total_time="$seconds" -timeout=5 \
 		-rss_limit_mb=2048 -max_len=64 -len_control=0 \

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/parallel.h"
 #include "trace/file/image.h"
+#include "trace/regenerate/pieces.h"
 #include "trace/regenerate/replay.h"
 #include "trace/regenerate/runs.h"
 
@@ -117,7 +119,28 @@ static void add_left(struct counting *k)
 
 /* --- one process */
 
-static void walk_thread(struct counting *k, const struct trace_thread *t)
+enum {
+	PIECE = 8,     /* chunks that are worth a thread */
+	PIECES_EACH = 4, /* of each, so that all have about as much to do */
+};
+
+/* a long one, in pieces at the same time; false: it is not */
+static bool walk_pieces(struct counting *k, const struct trace_thread *t)
+{
+	unsigned shares = parallel_count(t->nchunk, PIECE);
+	struct pieces p = {.most = (size_t)shares * PIECES_EACH,
+			   .chunks = PIECE / PIECES_EACH};
+
+	if (shares < 2 || !pieces_count(&p, &k->walks, t, &k->counts))
+		return false;
+	k->trouble |= p.lost ? TROUBLE_WAY : 0;
+	k->trouble |= p.broken ? TROUBLE_PART : 0;
+	k->nchunk += (uint32_t)t->nchunk;
+	progress_at(k->progress, "counting", k->nchunk, k->chunks);
+	return true;
+}
+
+static void walk_whole(struct counting *k, const struct trace_thread *t)
 {
 	const struct walk_step *s;
 	struct walk w;
@@ -138,6 +161,12 @@ static void walk_thread(struct counting *k, const struct trace_thread *t)
 	if (w.stream.broken)
 		k->trouble |= TROUBLE_PART;
 	walk_end(&w);
+}
+
+static void walk_thread(struct counting *k, const struct trace_thread *t)
+{
+	if (!walk_pieces(k, t))
+		walk_whole(k, t);
 	if (t->ended == TRACE_ENDED_KILLED)
 		k->trouble |= TROUBLE_KILLED;
 	else if (t->ended != TRACE_ENDED_COMPLETE)

@@ -70,12 +70,18 @@ static bool next_part(struct stream *s)
 	return true;
 }
 
+void stream_begin_at(struct stream *s, const struct trace_file *f,
+		     const struct trace_thread *t, size_t chunk)
+{
+	*s = (struct stream){.file = f, .thread = t, .nchunk = chunk};
+	if (!next_part(s))
+		end_parts(s);
+}
+
 void stream_begin(struct stream *s, const struct trace_file *f,
 		  const struct trace_thread *t)
 {
-	*s = (struct stream){.file = f, .thread = t};
-	if (!next_part(s))
-		end_parts(s);
+	stream_begin_at(s, f, t, 0);
 }
 
 void stream_end(struct stream *s)

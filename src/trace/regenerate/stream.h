@@ -74,6 +74,9 @@ struct stream {
 
 void stream_begin(struct stream *s, const struct trace_file *f,
 		  const struct trace_thread *t);
+/* with that chunk of the thread */
+void stream_begin_at(struct stream *s, const struct trace_file *f,
+		     const struct trace_thread *t, size_t chunk);
 void stream_end(struct stream *s);
 
 /* are there bits before the next record, in this part? */

@@ -45,12 +45,13 @@ static const struct choice *read_choice(struct walk *w,
  * else from no deeper, which is open, then that has returned before, and wrote
  * nothing.
  */
-static bool has_returned(const struct walk *w, uint64_t sp)
+static bool has_returned(struct walk *w, uint64_t sp)
 {
+	const struct stack *s = &w->stacks.is;
 	bool open = false;
 
-	for (size_t i = w->stacks.is.frame.n; i-- > 0;) {
-		const struct walk_frame *f = &w->stacks.is.frame.at[i];
+	for (size_t i = s->frame.n; i-- > 0;) {
+		const struct walk_frame *f = &s->frame.at[i];
 
 		if (f->pause)
 			return false;
@@ -58,6 +59,8 @@ static bool has_returned(const struct walk *w, uint64_t sp)
 			return open && f->sp && f->sp <= sp;
 		open = true;
 	}
+	/* frames further out, which may not be known, have higher ones */
+	w->strange |= !s->frame.n || s->frame.at[0].sp <= sp;
 	return false;
 }
 
@@ -440,6 +443,8 @@ static void advance(struct walk *w)
 	if (!w->nway && w->by == BY_BRANCH && w->at.image && !w->first &&
 	    (w->fresh || w->at.vertex >= w->at.plan->p->nblock))
 		walk_meets_state(w, MAP_NONE);
+	if (w->over)
+		return;
 	step_on(w);
 	if (!w->counts || (!w->over && w->lost == was_lost))
 		return;

@@ -14,6 +14,8 @@
 #include "trace/regenerate/targets.h"
 #include "trace/regenerate/unwind.h"
 
+#define WALK_NEVER UINT64_MAX /* no part */
+
 enum {
 	WALK_PLACES = 4096,
 	/* a power of two: steps that are told at once, at most 4, the one that
@@ -87,6 +89,16 @@ struct walk {
 	uint64_t nstate, began;
 	uint32_t start;	 /* the way that it began with */
 	size_t nopen;	 /* calls that are open and not told yet */
+	/*
+	 * Of a walk through a piece of a thread: it ends at the first state
+	 * from part `stop' on that says where control is (WALK_NEVER: at the
+	 * thread's end). It has come there if that state is the one of part
+	 * `stopped'; the one that it began with is that of part `started'.
+	 */
+	uint64_t stop, stopped, started;
+	/* it needed to know more of the calls that were open when it began than
+	   a state tells */
+	bool strange;
 	/* addresses that were looked up, by a hash of them */
 	struct {
 		const struct replay_image *image; /* NULL: as it ran */
@@ -135,6 +147,10 @@ struct walk_states {
 
 void walk_begin(struct walk *w, struct walks *x,
 		const struct trace_thread *t);
+/* with the first state in that chunk of the thread, or behind it, that says
+   where control is, if that is not the first */
+void walk_begin_piece(struct walk *w, struct walks *x,
+		      const struct trace_thread *t, size_t chunk);
 /* what is next. It stays until the one after the next is asked for, and may be
    changed */
 struct walk_step *walk_next(struct walk *w);

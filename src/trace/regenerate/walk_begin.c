@@ -65,22 +65,29 @@ void walks_close(struct walks *x)
 	images_close(&x->images);
 }
 
-void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
+void walk_begin_piece(struct walk *w, struct walks *x,
+		      const struct trace_thread *t, size_t chunk)
 {
 	struct walk_step s;
 
-	*w = (struct walk){.all = x, .mapped = 1};
+	*w = (struct walk){.all = x, .mapped = 1, .stop = WALK_NEVER,
+			   .stopped = WALK_NEVER, .started = WALK_NEVER};
 	w->cache = mem_alloc(WALK_PLACES * sizeof *w->cache);
 	memset(w->cache, 0, WALK_PLACES * sizeof *w->cache);
-	stream_begin(&w->stream, x->file, t);
+	stream_begin_at(&w->stream, x->file, t, chunk);
 	w->gap = true;
 	w->stacks.drops = walk_count_dropped;
 	w->stacks.arg = w;
 	inherit(w, t);
-	if (t->first) {
+	if (chunk || t->first) {
 		w->gap = false;
 		walk_lose(w, "the beginning is not in the trace");
 		s = walk_other_step(w, WALK_LOST);
 		walk_tell(w, &s);
 	}
+}
+
+void walk_begin(struct walk *w, struct walks *x, const struct trace_thread *t)
+{
+	walk_begin_piece(w, x, t, 0);
 }

@@ -38,6 +38,7 @@ void walk_keep_frames(struct walk *w, const struct trace_record *r)
 	uint32_t process = (uint32_t)r->number;
 	struct walk_fork k = {.process = process};
 
+	w->strange = true;
 	stream_pass(&w->stream);
 	if (r->kind == RING_VFORK) {
 		keep_vfork(w);

@@ -97,6 +97,7 @@ void walk_pop(struct walk *w)
 {
 	struct walk_frame f;
 
+	w->strange |= w->stacks.is.frame.n <= 1;
 	if (!w->stacks.is.frame.n) {
 		/* of what is not traced, if it says so */
 		if (walk_record(w, RING_ENTRY, 1))
@@ -142,6 +143,7 @@ bool walk_land_sure(struct walk *w, const struct replay_place *p, uint64_t sp)
 	struct walk_frame f;
 	enum lands how = stacks_land_sure(&w->stacks, p, sp, &f);
 
+	w->strange |= how == LANDS_ANEW;
 	if (how != LANDS_ANEW)
 		land_in(w, how, &f, p, sp);
 	return how != LANDS_ANEW;
@@ -155,12 +157,14 @@ void walk_land(struct walk *w, uint64_t address, uint64_t sp)
 	enum lands how;
 
 	if (!p.image) {
+		w->strange = true;
 		stacks_land_outside(&w->stacks, sp,
 				    mappings_hole(&w->mappings, address));
 		walk_enter_gap(w, address);
 		return;
 	}
 	how = stacks_land(&w->stacks, &from, &p, sp, &f);
+	w->strange |= how == LANDS_ANEW || !w->stacks.is.frame.n;
 	land_in(w, how, &f, &p, sp);
 }
 
@@ -300,6 +304,8 @@ void walk_go_along(struct walk *w, uint32_t e)
 
 	if (d->to >= map_exit(w->at.plan->p) && d->ncode && !w->nway)
 		walk_meets_state(w, e);
+	if (w->over)
+		return;
 	walk_count_edge(w, e);
 	if (d->to < map_exit(w->at.plan->p)) {
 		p.vertex = d->to;

@@ -54,6 +54,7 @@ uint32_t walk_insn_at(const struct replay_place *p, uint64_t old)
 void walk_lose(struct walk *w, const char *why)
 {
 	w->lost = true;
+	w->strange = true;
 	w->why = why;
 	/* it may go on with a state that is here, once */
 	w->nstate = w->stream.nstate - stream_behind_state(&w->stream);

@@ -23,6 +23,7 @@ void walk_interrupt(struct walk *w, const struct trace_record *r,
 		.nprefix = w->nprefix,
 	};
 
+	w->strange |= !w->holds && !w->before.n;
 	if (rest)
 		x.rest = *rest;
 	else if (w->before.n)

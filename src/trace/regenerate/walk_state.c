@@ -166,6 +166,23 @@ void walk_start_free(struct walk_start *x)
 	unwound_free(&x->open);
 }
 
+/* --- where pieces end */
+
+/* a walk through a piece ends: here, if both say the same */
+static void stop(struct walk *w, bool here)
+{
+	w->stopped = here ? w->stream.state.part : WALK_NEVER;
+	/* nothing has ended there */
+	if (w->counts)
+		w->counts->left = true;
+	walk_finish(w, "a piece ends");
+}
+
+static bool may_stop(const struct walk *w)
+{
+	return w->stop != WALK_NEVER && w->stream.state.part >= w->stop;
+}
+
 /* --- beginning there */
 
 static void begin_at(struct walk *w, const struct walk_start *x)
@@ -199,10 +216,18 @@ bool walk_takes_state(struct walk *w)
 	if (w->nstate == w->stream.nstate || !stream_behind_state(&w->stream))
 		return false;
 	w->nstate = w->stream.nstate;
+	if (may_stop(w)) {
+		stop(w, false);
+		return true;
+	}
 	found = w->began != w->nstate && walk_find_start(w, &x);
 	w->began = w->nstate;
-	if (found)
+	if (found) {
 		begin_at(w, &x);
+		if (w->started == WALK_NEVER)
+			w->started = w->stream.state.part;
+		w->strange = w->started != w->stream.state.part;
+	}
 	walk_start_free(&x);
 	return found;
 }
@@ -273,25 +298,83 @@ static const char *compare_frames(const struct walk *w,
 	return NULL;
 }
 
-static void compare(struct walk *w, uint32_t pending)
+/* what differs from what the walk knows, or NULL */
+static const char *compare(const struct walk *w, const struct walk_start *s,
+			   uint32_t pending)
+{
+	if (!same_place(&s->at, &w->at) ||
+	    (s->pending ? s->edge : MAP_NONE) != pending)
+		return "the place";
+	return compare_frames(w, &s->open);
+}
+
+static void note(struct walk *w, const struct walk_start *s,
+		 const char *differs)
 {
 	struct walk_states *x = w->states;
-	struct walk_start s = {0};
-	const char *differs = NULL;
 
-	x->met++;
-	if (walk_find_start(w, &s)) {
-		x->found++;
-		x->frames += s.open.frame.n;
-		if (!same_place(&s.at, &w->at) ||
-		    (s.pending ? s.edge : MAP_NONE) != pending)
-			differs = "the place";
-		else
-			differs = compare_frames(w, &s.open);
-		x->same += !differs;
-		if (differs && x->differs)
-			x->differs(w, &s, differs);
+	if (!x)
+		return;
+	x->found++;
+	x->frames += s->open.frame.n;
+	x->same += !differs;
+	if (differs && x->differs)
+		x->differs(w, s, differs);
+}
+
+/*
+ * A walk that begins here knows the frames that were found, as this one does
+ * from now on: then both go on in the same way. (Frames further out are no
+ * matter as long as it does not ask for them.)
+ */
+static void learn(struct walk *w, const struct unwound *u)
+{
+	struct stack *k = &w->stacks.is;
+
+	w->caller = u->caller ? u->caller : w->caller;
+	for (size_t i = 0; i < u->frame.n && i < k->frame.n; i++) {
+		const struct walk_frame *a = &u->frame.at[i];
+		struct walk_frame *b = &k->frame.at[k->frame.n - 1 - i];
+
+		if (b->pause)
+			return;
+		b->sp = a->sp;
+		b->caller = a->caller ? a->caller : b->caller;
 	}
+}
+
+/* could a walk that begins here know all that matters? */
+static bool is_plain(const struct walk *w, const struct unwound *u)
+{
+	return !w->stacks.is.pause.n && !w->vforked &&
+	       u->frame.n <= w->stacks.is.frame.n;
+}
+
+/* the stream has come to a state, and the walk is where it may be */
+static void look_at_state(struct walk *w, uint32_t pending)
+{
+	struct walk_start s = {0};
+	const char *differs;
+
+	if (walk_find_start(w, &s)) {
+		differs = compare(w, &s, pending);
+		note(w, &s, differs);
+		if (may_stop(w))
+			stop(w, !differs && is_plain(w, &s.open));
+		if (!differs)
+			learn(w, &s.open);
+	}
+	walk_start_free(&s);
+}
+
+/* it has passed one, or more, without being there */
+static void pass_state(struct walk *w)
+{
+	struct walk_start s = {0};
+
+	if (may_stop(w) && (w->stream.nstate - w->nstate > 1 ||
+			    walk_find_start(w, &s)))
+		stop(w, false);
 	walk_start_free(&s);
 }
 
@@ -302,8 +385,11 @@ void walk_meets_state(struct walk *w, uint32_t pending)
 		return;
 	if (w->states) {
 		w->states->seen += w->stream.nstate - w->nstate;
-		if (stream_behind_state(&w->stream))
-			compare(w, pending);
+		w->states->met += stream_behind_state(&w->stream);
 	}
+	if (stream_behind_state(&w->stream))
+		look_at_state(w, pending);
+	else
+		pass_state(w);
 	w->nstate = w->stream.nstate;
 }

@@ -21,6 +21,7 @@ from count_run import *
 tap = Tap()
 TRACE = "../trace/"
 STATES = os.path.join(os.path.dirname(TALLY), "tools/trace-states")
+PIECES = os.path.join(os.path.dirname(TALLY), "tools/trace-pieces")
 SMALL = {**trace_run.STEADY, "TALLY_SMALL_EPOCHS": "1"}
 # of states, percent: others are where codes are in two steps, in handlers, or
 # where it is not known on which of two edges control is
@@ -93,6 +94,25 @@ def way_there(how, status):
     return [("the way to an end by " + how, bad)]
 
 
+def pieces():
+    """A long thread is counted in pieces at the same time: no count depends on
+    that."""
+    here = room("pieces")
+    exe = build(here, "sorts", [TRACE + "sorts.c"], "-O2")
+    file = trace_run.trace(here, "witness", [exe, "50"], SMALL)[-1]
+    *bad, said = run(PIECES, file).splitlines()
+    n, agreed, edges = map(int, said.split())
+    if n < 12 or agreed != n or not edges:
+        bad.append(said)
+    answers = [quiet([TALLY, "report", "--by", "edge", "--json", file], here,
+                     TALLY_THREADS=threads) for threads in ("1", "4")]
+    if answers[0] != answers[1] or answers[0][0] or len(answers[0][1]) < 1000:
+        bad.append("reports: %d and %d bytes" % tuple(
+            len(a[1]) for a in answers))
+    os.remove(file)
+    return [("%d pieces, %d edges" % (n, edges), bad)]
+
+
 def ways():
     for name, flags, how in (
             ("fast", ["-O2"], {"encodings": trace_run.ENCODINGS, "known": 20}),
@@ -109,6 +129,7 @@ def ways():
     yield "turns", program, "turns", ["turns.c"], "-O2", {}
     yield "crew", program, "crew", ["crew.c"], "-O2", {}
     yield "labels", program, "labels", ["../rewrite/labels.c"], "-O2", {}
+    yield "pieces", pieces, {}
     yield "dies-abort", way_there, "abort", 134, {}
     yield "dies-fault", way_there, "fault", 139, {}
     yield "landings", program, "landings", ["landings.c"], "-O1", {
