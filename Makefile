@@ -200,16 +200,16 @@ $(CLIENT)/$(CLIENT_SO): $(CLIENT)/client.o
 REPLAY := $(BUILD)/replay
 REPLAY_SO := libtally-replay.so.1
 REPLAY_SRCS := $(wildcard src/trace/library/*.c src/trace/regenerate/*.c) \
-	$(addprefix src/base/,atomic_file.c bit_coder.c compress.c debug.c dict.c err.c \
-	file.c mem.c parallel.c) \
+	$(addprefix src/base/,atomic_file.c bit_coder.c compress.c debug.c \
+	dict.c err.c file.c mem.c parallel.c) \
 	$(addprefix src/flow/,codes.c forest.c graph.c ladder.c regen.c \
 	sort.c) src/elf/lookup.c src/elf/pclntab.c src/cfg/discover/piece.c \
 	$(addprefix src/cfg/graph/,call_slot.c merge_pieces.c proc.c) \
 	$(addprefix src/count/,map/map_graph.c map/map_inside.c \
 	map/map_unpack.c) \
 	src/rewrite/insert/plt_stubs.c src/rewrite/output/reverse_map.c \
-	$(addprefix src/trace/file/,chunk_unpack.c dense_bits.c find_blocks.c \
-	image.c trace_file.c unwind_table.c) src/trace/place/graph.c \
+	$(addprefix src/trace/file/,chunk_unpack.c dense_bits.c \
+	dense_values.c find_blocks.c image.c trace_file.c unwind_table.c) src/trace/place/graph.c \
 	src/trace/slice/slice.c
 REPLAY_OBJS := $(REPLAY_SRCS:src/%.c=$(REPLAY)/%.o)
 REPLAY_FLAGS = $(filter-out $(SANITIZE),$(CFLAGS_ALL)) -O2 -fPIC \

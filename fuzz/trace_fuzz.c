@@ -43,7 +43,7 @@ static void pack_again(struct chunk_packer *k, const struct trace_chunk *x)
 	for (size_t i = 0; i < x->part.n; i++)
 		if (!chunk_add(k, &x->part.at[i]))
 			abort();
-	if (!chunk_put_dense(k, &dense.packed) ||
+	if (!chunk_put_dense(k, NULL, &dense.packed) ||
 	    chunk_unpack(&dense, CHUNK_DENSE, 0, "input", &e) ||
 	    dense.part.n != x->part.n)
 		abort();

@@ -24,9 +24,6 @@
 enum {
 	CHANCE_BITS = 12, /* of a one: 0 to CHANCE_ONE */
 	CHANCE_ONE = 1 << CHANCE_BITS,
-	/* a byte that was written has at most so many bits in it, for none is
-	   believed to be certain */
-	CODER_BITS_MOST = 8 * CHANCE_ONE,
 };
 
 struct bit_coder {

@@ -7,6 +7,7 @@
 
 enum {
 	COMPRESS_LEVEL = 3, /* higher ones gain little on columns of numbers */
+	COMPRESS_SLOW = 19,
 	FILL_HEAD = 8,     /* of a frame to be skipped: magic and size */
 };
 
@@ -23,13 +24,13 @@ static void compress_fill(buffer *out, size_t n)
 	out->n += rest;
 }
 
-void compress(buffer *out, const void *bytes, size_t n)
+static void compress_by(int level, buffer *out, const void *bytes, size_t n)
 {
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	size_t room = ZSTD_compressBound(n), got;
 
 	assert(z);
-	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, COMPRESS_LEVEL);
+	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, level);
 	ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
 	vec_reserve(out, room);
 	got = ZSTD_compress2(z, out->at + out->n, room, bytes, n);
@@ -38,6 +39,16 @@ void compress(buffer *out, const void *bytes, size_t n)
 	out->n += got;
 	if (n / COMPRESS_MOST >= got)
 		compress_fill(out, n / COMPRESS_MOST + 1 - got);
+}
+
+void compress(buffer *out, const void *bytes, size_t n)
+{
+	compress_by(COMPRESS_LEVEL, out, bytes, n);
+}
+
+void compress_slowly(buffer *out, const void *bytes, size_t n)
+{
+	compress_by(COMPRESS_SLOW, out, bytes, n);
 }
 
 uint64_t compress_size(const void *bytes, size_t n)

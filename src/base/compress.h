@@ -16,6 +16,8 @@ enum { COMPRESS_MOST = 64 };
 
 /* appends n bytes, compressed, to *out */
 void compress(buffer *out, const void *bytes, size_t n);
+/* the same in fewer bytes, where it may take its time */
+void compress_slowly(buffer *out, const void *bytes, size_t n);
 /* how many bytes these say that they hold; 0: they do not say */
 uint64_t compress_size(const void *bytes, size_t n);
 /*

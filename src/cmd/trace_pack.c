@@ -13,7 +13,7 @@
 #include "cmd/options/shared_options.h"
 #include "cmd/render/status_line.h"
 #include "cmd/render/table.h"
-#include "trace/file/repack.h"
+#include "trace/pack/repack.h"
 
 struct pack_call {
 	const char *out;

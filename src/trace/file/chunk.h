@@ -42,6 +42,7 @@
  * A dense chunk (`tally trace pack`) has the same columns, and more of them:
  *
  *	BITS: its size; that of what follows; it, as dense_bits.h codes it
+ *	VALUES: the same, as dense_values.h codes it
  *	all other columns, compressed as above
  */
 #ifndef TRACE_FILE_CHUNK_H
@@ -51,6 +52,7 @@
 
 #include "base/buffer.h"
 #include "base/err.h"
+#include "trace/file/dense_values.h"
 
 enum {
 	/* 64-bit words of a part and of all parts of a chunk, at most: in
@@ -148,17 +150,19 @@ struct trace_chunk {
 	VEC(struct trace_record) record;
 	VEC(uint64_t) bit;
 	VEC(uint64_t) word;
-	buffer packed, unpacked, bits;
+	buffer packed, unpacked, dense[2];
 };
 
 /*
  * Parts that were read become a dense chunk: each is added, in order, to a
  * packer with a level of compression; false: there is no room for it, but in a
- * chunk of its own. chunk_put_dense() appends the chunk to *out; false: what is
- * in it is too large for one.
+ * chunk of its own. chunk_put_dense() appends the chunk to *out; sites: of all
+ * values of these parts, or NULL: they are not known; false: what is in it is
+ * too large for one.
  */
 bool chunk_add(struct chunk_packer *p, const struct trace_part *part);
-bool chunk_put_dense(struct chunk_packer *p, buffer *out);
+bool chunk_put_dense(struct chunk_packer *p, const struct value_sites *sites,
+		     buffer *out);
 
 /* x->packed becomes parts, the first of which has the number `sequence` */
 int chunk_unpack(struct trace_chunk *x, enum chunk_form form,

@@ -335,7 +335,22 @@ bool chunk_add(struct chunk_packer *p, const struct trace_part *part)
 	return true;
 }
 
-/* the column of bits, which then is empty */
+/* a column that is coded, and then is empty */
+static void put_coded(struct chunk_packer *p, unsigned column,
+		      const buffer *coded, buffer *out)
+{
+	put_number(out, p->fixed[column].n);
+	put_number(out, coded->n);
+	vec_append(out, coded);
+	p->fixed[column].n = 0;
+}
+
+static void put_no_column(buffer *out)
+{
+	put_number(out, 0);
+	put_number(out, 0);
+}
+
 static void put_dense_bits(struct chunk_packer *p, buffer *out)
 {
 	buffer *bits = &p->fixed[CHUNK_BITS], coded = {0};
@@ -344,22 +359,57 @@ static void put_dense_bits(struct chunk_packer *p, buffer *out)
 	coder_write(&c, &coded);
 	dense_bits_code(&c, bits->at, bits->n);
 	coder_flush(&c);
-	put_number(out, bits->n);
-	put_number(out, coded.n);
-	vec_append(out, &coded);
+	put_coded(p, CHUNK_BITS, &coded, out);
 	vec_free(&coded);
-	bits->n = 0;
 }
 
-bool chunk_put_dense(struct chunk_packer *p, buffer *out)
+/* each byte is a value, all of one site */
+static void code_plainly(struct bit_coder *c, buffer *values)
 {
-	size_t bits = p->fixed[CHUNK_BITS].n;
+	struct value_site *site = NEW_ARRAY(struct value_site, values->n + 1);
+	struct value_sites sites = {site, values->n};
+
+	for (size_t i = 0; i < values->n; i++)
+		site[i].size = 1;
+	dense_values_code(c, values->at, values->n, &sites);
+	mem_free(site);
+}
+
+/* what repeats as a whole, from far behind, zstd alone finds */
+static void put_dense_values(struct chunk_packer *p,
+			     const struct value_sites *sites, buffer *out)
+{
+	buffer *values = &p->fixed[CHUNK_VALUES], coded = {0}, as_it_is = {0};
+	struct bit_coder c;
+
+	coder_write(&c, &coded);
+	if (!sites ||
+	    !dense_values_code(&c, values->at, values->n, sites)) {
+		coded.n = 0;
+		coder_write(&c, &coded);
+		code_plainly(&c, values);
+	}
+	coder_flush(&c);
+	compressor_add(p->compressor, &as_it_is, values->at, values->n);
+	if (coded.n < as_it_is.n)
+		put_coded(p, CHUNK_VALUES, &coded, out);
+	else
+		put_no_column(out);
+	vec_free(&coded);
+	vec_free(&as_it_is);
+}
+
+bool chunk_put_dense(struct chunk_packer *p, const struct value_sites *sites,
+		     buffer *out)
+{
+	size_t dense = p->fixed[CHUNK_BITS].n + p->fixed[CHUNK_VALUES].n;
 
 	if (!p->fixed[CHUNK_VALUES].n)
 		p->fixed[CHUNK_COUNTS].n = 0;
 	put_dense_bits(p, out);
+	put_dense_values(p, sites, out);
 	put_columns(p);
 	compressor_add(p->compressor, out, p->all.at, p->all.n);
 	p->parts = 0;
-	return bits + p->all.n <= TRACE_DENSE_BYTES;
+	return dense + p->all.n <= TRACE_DENSE_BYTES;
 }

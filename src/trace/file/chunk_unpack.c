@@ -246,24 +246,41 @@ static bool is_all_read(struct unpacker *u)
 	return all || wrong(u, "columns are not as long as its records");
 }
 
-/* the column of bits of a dense chunk; *b: what lies behind it */
-static bool unpack_dense_bits(struct unpacker *u, struct bytes *b)
+/* a column of a dense chunk that is coded by itself: CHUNK_BITS or
+   CHUNK_VALUES; *b: what lies behind it */
+static bool unpack_coded(struct unpacker *u, unsigned column, struct bytes *b)
 {
+	buffer *to = &u->x->dense[column == CHUNK_VALUES];
 	uint64_t n = bytes_uleb(b), ncoded = bytes_uleb(b);
 	const uint8_t *coded = bytes_take(b, ncoded);
 	struct bit_coder c;
+	bool good = true;
 
-	if (!coded)
-		return wrong(u, "its bits are missing");
-	if (n > u->most.bytes || n * 8 / CODER_BITS_MOST > ncoded)
-		return wrong(u, "its bits are too many");
-	u->x->bits.n = 0;
-	vec_reserve(&u->x->bits, n + 1);
-	u->x->bits.n = n;
-	memset(u->x->bits.at, 0, n);
+	if (!coded || n > u->most.bytes)
+		return wrong(u, "what is coded is not as large as it says");
+	to->n = 0;
+	vec_reserve(to, n + 1);
+	to->n = n;
+	memset(to->at, 0, n);
+	if (!n && !ncoded)
+		return true;
 	coder_read(&c, coded, ncoded);
-	dense_bits_code(&c, u->x->bits.at, n);
-	return coder_is_sound(&c) || wrong(u, "its bits are broken");
+	if (column == CHUNK_BITS)
+		dense_bits_code(&c, to->at, n);
+	else
+		good = dense_values_code(&c, to->at, n, NULL);
+	return (good && coder_is_sound(&c)) ||
+	       wrong(u, "what is coded is broken");
+}
+
+static void find_coded(struct unpacker *u, unsigned column)
+{
+	const buffer *b = &u->x->dense[column == CHUNK_VALUES];
+
+	if (b->n && u->fixed[column].n)
+		wrong(u, "it has a column twice");
+	if (b->n)
+		u->fixed[column] = bytes_window(b->at, b->n, 0);
 }
 
 /* all columns, and those that are coded by themselves; -1 and *e */
@@ -275,16 +292,16 @@ static int unpack_columns(struct unpacker *u, enum chunk_form form,
 
 	for (unsigned i = 0; i < CHUNK_FIXED; i++)
 		u->fixed[i] = bytes_window(NULL, 0, 0);
-	if (form == CHUNK_DENSE && !unpack_dense_bits(u, &b))
+	if (form == CHUNK_DENSE && !(unpack_coded(u, CHUNK_BITS, &b) &&
+				     unpack_coded(u, CHUNK_VALUES, &b)))
 		return 0;
 	if (decompress_piece(&x->unpacked, b.p + b.at, bytes_left(&b),
 			     u->most.bytes, where, "a chunk", e))
 		return -1;
 	if (!find_columns(u) || form != CHUNK_DENSE)
 		return 0;
-	if (u->fixed[CHUNK_BITS].n)
-		wrong(u, "it has bits twice");
-	u->fixed[CHUNK_BITS] = bytes_window(x->bits.at, x->bits.n, 0);
+	find_coded(u, CHUNK_BITS);
+	find_coded(u, CHUNK_VALUES);
 	return 0;
 }
 
@@ -319,5 +336,6 @@ void trace_chunk_free(struct trace_chunk *x)
 	vec_free(&x->word);
 	vec_free(&x->packed);
 	vec_free(&x->unpacked);
-	vec_free(&x->bits);
+	vec_free(&x->dense[0]);
+	vec_free(&x->dense[1]);
 }

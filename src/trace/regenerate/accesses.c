@@ -46,11 +46,22 @@ static bool next_value(struct accesses *x, unsigned size, uint64_t *value)
 	return !x->lost && stream_value(x->stream, size, value);
 }
 
+/* one that was taken before a handler ran is noted as if it were the last */
+static void note_value(struct accesses *x, const struct exec_op *op)
+{
+	struct value_taken v = {stream_value_number(x->stream) - op->size, op,
+				op->size};
+
+	vec_push(&x->log->value, v);
+}
+
 static void take_value(struct accesses *x, const struct exec_op *op)
 {
 	uint64_t value;
 
 	if (next_value(x, op->size, &value)) {
+		if (x->log)
+			note_value(x, op);
 		set(x, op->reg, value);
 		x->taken++;
 	} else {

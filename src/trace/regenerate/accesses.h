@@ -23,8 +23,20 @@ struct accesses_at {
 	bool gap; /* what was told last here is one */
 };
 
+/* that a value was taken: the number of its first byte in the thread, how many
+   there are, and what asked for it, which is the same each time */
+struct value_taken {
+	uint64_t at;
+	const struct exec_op *by;
+	uint8_t size;
+};
+struct value_log {
+	VEC(struct value_taken) value;
+};
+
 struct accesses {
 	struct stream *stream;
+	struct value_log *log; /* or NULL */
 	struct accesses_at at;
 	VEC(struct accesses_at) interrupted; /* the innermost is last */
 	unsigned sp, pushed; /* the stack pointer; bytes that calls push */

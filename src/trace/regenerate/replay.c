@@ -75,6 +75,7 @@ static void begin_thread(struct replay *r, struct replay_thread *t)
 	t->begun = true;
 	walk_begin(&t->walk, r->walks, t->is);
 	accesses_begin(&t->accesses, &t->walk.stream, &r->walks->images);
+	t->accesses.log = r->pick.log;
 }
 
 static void end_thread(struct replay *r, struct replay_thread *t)

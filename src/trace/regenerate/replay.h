@@ -34,6 +34,7 @@ struct replay_pick {
 	uint64_t from, count;	  /* instructions of each thread; UINT64_MAX */
 	bool accesses; /* they are told, too */
 	bool interleave; /* threads by the time at which their parts began */
+	struct value_log *log; /* of the values that accesses take, or NULL */
 };
 
 /* an instruction beside a gap; image NULL: not known */

@@ -113,7 +113,7 @@ static void pack_again(struct chunk_packer *k, const struct trace_chunk *x,
 	dense->packed.n = 0;
 	for (size_t i = 0; i < x->part.n; i++)
 		assert_true(chunk_add(k, &x->part.at[i]));
-	assert_true(chunk_put_dense(k, &dense->packed));
+	assert_true(chunk_put_dense(k, NULL, &dense->packed));
 }
 
 static void check_dense(struct chunk_packer *k, const struct trace_chunk *x,

@@ -56,7 +56,6 @@ static size_t check(pattern *p, size_t n)
 	dense_bits_code(&c, bytes, n);
 	assert_memory_equal(bytes, copy, n);
 	assert_true(coder_is_sound(&c));
-	assert_true(n * 8 / CODER_BITS_MOST <= coded.n);
 	coder_read(&c, coded.at, coded.n - 1);
 	memset(bytes, 0, n);
 	dense_bits_code(&c, bytes, n);

@@ -3,8 +3,8 @@
  * threads that can be read, and of all else that is in it as it was. Replays of
  * both tell the same. If the first one had no end, neither has the other.
  */
-#ifndef TRACE_FILE_REPACK_H
-#define TRACE_FILE_REPACK_H
+#ifndef TRACE_PACK_REPACK_H
+#define TRACE_PACK_REPACK_H
 
 #include "base/progress.h"
 #include "trace/file/trace_file.h"

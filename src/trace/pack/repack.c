@@ -1,5 +1,5 @@
 /* repack: see repack.h. */
-#include "trace/file/repack.h"
+#include "trace/pack/repack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/compress.h"
 #include "trace/file/find_blocks.h"
 #include "trace/file/output.h"
+#include "trace/pack/site_source.h"
 
 enum { LEVEL = 19 }; /* of zstd's, for what is not coded by itself */
 
@@ -19,6 +21,12 @@ struct repacking {
 	struct chunk_packer *packer;
 	struct trace_chunk chunk; /* that is read */
 	struct trace_block head;  /* of the chunk that is made */
+	/* by which the sites of values are found; not if it has none, or cannot
+	   be replayed */
+	bool replays;
+	struct walks walks;
+	struct site_source source;
+	uint64_t values; /* bytes of the thread's that were added */
 	buffer bytes;
 	struct progress *progress;
 	uint32_t done; /* chunks */
@@ -37,10 +45,14 @@ static int put(struct repacking *x, struct trace_block b, struct err *e)
 /* what was gathered becomes a chunk */
 static int put_chunk(struct repacking *x, struct err *e)
 {
+	struct value_sites sites;
+
 	if (!x->head.parts)
 		return 0;
+	if (x->replays)
+		sites = site_source_take(&x->source, x->values);
 	x->bytes.n = 0;
-	if (!chunk_put_dense(x->packer, &x->bytes))
+	if (!chunk_put_dense(x->packer, x->replays ? &sites : NULL, &x->bytes))
 		return err_set(e, ERR_INPUT, "%s: a chunk of it is too large "
 			       "to be packed", x->f->file.name);
 	if (put(x, x->head, e))
@@ -60,12 +72,14 @@ static int add_part(struct repacking *x, const struct trace_part *p,
 		chunk_add(x->packer, p);
 	}
 	x->head.parts++;
+	x->values += p->nvalue;
 	return 0;
 }
 
-static int pack_thread(struct repacking *x, const struct trace_thread *t,
+static int pack_chunks(struct repacking *x, const struct trace_thread *t,
 		       struct err *e)
 {
+	x->values = 0;
 	x->head = (struct trace_block){.kind = TRACE_DENSE, .tid = t->tid,
 				       .process = t->process,
 				       .thread = t->thread, .first = t->first};
@@ -82,6 +96,36 @@ static int pack_thread(struct repacking *x, const struct trace_thread *t,
 	return put_chunk(x, e);
 }
 
+static int pack_thread(struct repacking *x, const struct trace_thread *t,
+		       struct err *e)
+{
+	int status;
+
+	if (x->replays)
+		site_source_begin(&x->source, &x->walks, t);
+	status = pack_chunks(x, t, e);
+	if (x->replays)
+		site_source_end(&x->source);
+	return status;
+}
+
+/* the image that was read, if that makes it smaller; one that is broken stays
+   as it is: replays will say so */
+static void pack_image(struct repacking *x)
+{
+	buffer bytes = {0}, packed = {0};
+	struct err e;
+
+	if (!decompress(&bytes, x->bytes.at, x->bytes.n, "", "an image", &e))
+		compress_slowly(&packed, bytes.at, bytes.n);
+	if (packed.n && packed.n < x->bytes.n) {
+		x->bytes.n = 0;
+		vec_append(&x->bytes, &packed);
+	}
+	vec_free(&bytes);
+	vec_free(&packed);
+}
+
 /* blocks that are no chunks: ends of threads, or all others */
 static int copy_blocks(struct repacking *x, bool ends, struct err *e)
 {
@@ -92,11 +136,14 @@ static int copy_blocks(struct repacking *x, bool ends, struct err *e)
 		    b->block.kind == TRACE_DENSE ||
 		    (b->block.kind == TRACE_END) != ends)
 			continue;
-		if (block_read(&x->f->file, b, &x->bytes, e) ||
-		    put(x, b->block, e))
+		if (block_read(&x->f->file, b, &x->bytes, e))
+			return -1;
+		if (b->block.kind == TRACE_IMAGE)
+			pack_image(x);
+		if (put(x, b->block, e))
 			return -1;
 		x->r->rest_before += trace_block_room(b->block.size);
-		x->r->rest_after += trace_block_room(b->block.size);
+		x->r->rest_after += trace_block_room(x->bytes.n);
 	}
 	return 0;
 }
@@ -174,9 +221,13 @@ int trace_repack(const struct trace_file *f, const char *path,
 		status = fail(path, e);
 	} else {
 		find_blocks(&f->file, &x.found);
+		x.replays = trace_note(f, "addresses") &&
+			    !walks_open(&x.walks, f, e);
 		x.packer = chunk_packer_new(LEVEL);
 		status = make_file(&x, &to, path, e);
 		chunk_packer_free(x.packer);
+		if (x.replays)
+			walks_close(&x.walks);
 		trace_chunk_free(&x.chunk);
 		vec_free(&x.found.block);
 		vec_free(&x.bytes);
