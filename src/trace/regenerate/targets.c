@@ -3,12 +3,22 @@
 
 #include <string.h>
 
-static void forget_targets(struct targets *t)
+static void forget_sites(struct targets *t)
 {
-	memset(t->by_index, 0, sizeof t->by_index);
 	if (t->key.n)
 		memset(t->key.at, 0, t->key.n * sizeof *t->key.at);
 	t->n = 0;
+}
+
+/* all is, if an epoch has begun */
+static void follow_epoch(struct targets *t, struct stream *s)
+{
+	if (!s->new_epoch)
+		return;
+	s->new_epoch = false;
+	memset(t->by_index, 0, sizeof t->by_index);
+	forget_sites(t);
+	t->missed = false;
 }
 
 static uint64_t *slot_of(struct targets *t, uint64_t key)
@@ -59,10 +69,8 @@ bool targets_read(struct targets *t, struct stream *s, const void *site,
 	uint64_t *last;
 	uint32_t bits;
 
-	/* of an epoch that the stream has come to, perhaps just now */
-	if (s->new_epoch)
-		forget_targets(t);
-	s->new_epoch = false;
+	/* the stream may have come to it just now */
+	follow_epoch(t, s);
 	last = last_of(t, site);
 	if (r && r->kind == RING_TARGET && r->nword) {
 		*to = r->word[0];
@@ -79,6 +87,17 @@ bool targets_read(struct targets *t, struct stream *s, const void *site,
 	}
 	*last = *to;
 	return *to;
+}
+
+void targets_miss(struct targets *t, struct stream *s,
+		  const struct trace_record *r)
+{
+	follow_epoch(t, s);
+	if (t->n)
+		forget_sites(t);
+	t->missed = true;
+	if (r && r->kind == RING_TARGET && r->nword)
+		t->by_index[trace_index(r->word[0])] = r->word[0];
 }
 
 void targets_free(struct targets *t)

@@ -13,12 +13,19 @@ struct targets {
 	VEC(uint64_t) key, last; /* by site: a hash table, its size a power of
 				    two; key 0: none */
 	size_t n;
+	/* some of this epoch were missed: sites that were not come to since
+	   may lead anywhere */
+	bool missed;
 };
 
 /* where the jump or call of a site leads next, any address of the site's own;
    false: the stream does not say */
 bool targets_read(struct targets *t, struct stream *s, const void *site,
 		  uint64_t *to);
+/* sites may have led anywhere since, and that record, if there is one, was
+   passed: its index is known still */
+void targets_miss(struct targets *t, struct stream *s,
+		  const struct trace_record *r);
 void targets_free(struct targets *t);
 
 #endif

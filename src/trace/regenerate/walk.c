@@ -200,58 +200,6 @@ static void step(struct walk *w)
 	follow(w);
 }
 
-/* --- where it is not known where control is */
-
-/* to the next record that says where */
-static void find_again(struct walk *w)
-{
-	const struct trace_record *r;
-	uint32_t bits;
-
-	do {
-		r = stream_record(&w->stream);
-		if (walk_tells_call(w) || walk_takes_state(w))
-			return;
-		if (!r && !stream_read(&w->stream, 1, &bits)) {
-			walk_finish(w, walk_cut_off);
-			return;
-		}
-	} while (!r);
-	if (is_entered(w) || walk_is_again(w, walk_cut_off))
-		return;
-	if (r->kind == RING_VFORK) {
-		walk_keep_frames(w, r);
-		return;
-	}
-	stream_pass(&w->stream);
-	if (r->kind == RING_BEGIN && r->nword)
-		walk_begin_at(w, r->word[0], walk_sp(r, 1));
-	else if (r->kind == RING_JUMP && r->nword)
-		walk_land(w, r->word[0], walk_sp(r, 1));
-}
-
-/* code that is not traced has called, or returned */
-static void leave_gap(struct walk *w)
-{
-	const struct trace_record *r = stream_record(&w->stream);
-
-	if (is_entered(w) || walk_resumes(w) || walk_is_interrupted(w) ||
-	    walk_is_again(w, walk_cut_off))
-		return;
-	if (r && r->kind == RING_BEGIN && r->nword) {
-		walk_begin_at(w, r->word[0], walk_sp(r, 1));
-		stream_pass(&w->stream);
-		return;
-	}
-	if (!r && stream_is_dry(&w->stream)) {
-		walk_finish(w, "the end, in code that is not traced");
-		return;
-	}
-	walk_pop(w);
-	/* gaps within gaps are one */
-	w->gap = false;
-}
-
 /* --- the end */
 
 static const char *end_of(const struct trace_record *r)
@@ -279,6 +227,65 @@ static void end_here(struct walk *w)
 	w->again = walk_is_again(w, why);
 	if (stream_is_dry(&w->stream))
 		walk_finish(w, why);
+}
+
+/* --- where it is not known where control is */
+
+/* to the next record that says where */
+static void find_again(struct walk *w)
+{
+	const struct trace_record *r;
+	uint32_t bits;
+
+	targets_miss(&w->targets, &w->stream, NULL);
+	do {
+		r = stream_record(&w->stream);
+		if (walk_tells_call(w) || walk_takes_state(w))
+			return;
+		if (!r && !stream_read(&w->stream, 1, &bits)) {
+			walk_finish(w, walk_cut_off);
+			return;
+		}
+	} while (!r);
+	if (is_entered(w) || walk_is_again(w, walk_cut_off))
+		return;
+	if (r->kind == RING_VFORK) {
+		walk_keep_frames(w, r);
+		return;
+	}
+	if (r->kind == RING_END) {
+		end_here(w);
+		return;
+	}
+	if (r->kind == RING_TARGET)
+		targets_miss(&w->targets, &w->stream, r);
+	stream_pass(&w->stream);
+	if (r->kind == RING_BEGIN && r->nword)
+		walk_begin_at(w, r->word[0], walk_sp(r, 1));
+	else if (r->kind == RING_JUMP && r->nword)
+		walk_land(w, r->word[0], walk_sp(r, 1));
+}
+
+/* code that is not traced has called, or returned */
+static void leave_gap(struct walk *w)
+{
+	const struct trace_record *r = stream_record(&w->stream);
+
+	if (is_entered(w) || walk_resumes(w) || walk_is_interrupted(w) ||
+	    walk_is_again(w, walk_cut_off))
+		return;
+	if (r && r->kind == RING_BEGIN && r->nword) {
+		walk_begin_at(w, r->word[0], walk_sp(r, 1));
+		stream_pass(&w->stream);
+		return;
+	}
+	if (!r && stream_is_dry(&w->stream)) {
+		walk_finish(w, "the end, in code that is not traced");
+		return;
+	}
+	walk_pop(w);
+	/* gaps within gaps are one */
+	w->gap = false;
 }
 
 /* --- the iterator */

@@ -194,7 +194,9 @@ void walk_not_said(struct walk *w)
 	if (stream_is_dry(&w->stream))
 		walk_finish(w, walk_cut_off);
 	else if (!walk_is_again(w, walk_cut_off))
-		walk_lose(w, "the trace does not fit the program");
+		walk_lose(w, w->targets.missed ?
+				     "where a jump led was not seen" :
+				     "the trace does not fit the program");
 }
 
 static void leave_by_frame(struct walk *w)
