@@ -51,6 +51,9 @@ bool codes_want(const struct graph *g, const bool *on, uint32_t v, size_t most,
 		} else if (on[e]) {
 			want_found(w, e);
 		} else {
+			/* a cycle of a graph that was damaged */
+			if (w->path.n >= g->nv)
+				return false;
 			vec_push(&w->path, e);
 			vec_push(&w->todo, GRAPH_NONE);
 			if (!want_at(g, g->to[e], &most, w))

@@ -58,7 +58,7 @@ struct codes_wanted {
 
 /*
  * Finds those of vertex v, in *w, which is emptied first. False: more than
- * `most` edges would have to be gone along.
+ * `most` edges would have to be gone along, or a cycle of them has no witness.
  */
 bool codes_want(const struct graph *g, const bool *on, uint32_t v, size_t most,
 		struct codes_wanted *w);
