@@ -197,18 +197,24 @@ static size_t divide(struct pieces *k, const struct trace_thread *t,
 	return n;
 }
 
-/* those that agree, the last of which goes up to the end of the thread */
+/* how many agree, the last of which goes up to the end of the thread. Those
+   that no state is in are nothing */
 static size_t settle(const struct share *s, struct piece *p, size_t n)
 {
-	size_t i = 1;
+	size_t i, last = 0;
 
-	while (i < n && follows(&p[i - 1], &p[i]))
-		i++;
-	if (i == n)
+	for (i = 1; i < n; i++) {
+		if (p[i].started == WALK_NEVER && !p[i].broken)
+			continue;
+		if (!follows(&p[last], &p[i]))
+			break;
+		last = i;
+	}
+	if (i == n && p[last].stop == WALK_NEVER)
 		return n;
-	walk_rest(s, &p[i - 1]);
-	if (i == 1 || !p[i - 1].strange)
-		return i;
+	walk_rest(s, &p[last]);
+	if (!last || !p[last].strange)
+		return last + 1;
 	walk_rest(s, &p[0]);
 	return 1;
 }

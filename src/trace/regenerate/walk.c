@@ -59,8 +59,7 @@ static bool has_returned(struct walk *w, uint64_t sp)
 			return open && f->sp && f->sp <= sp;
 		open = true;
 	}
-	/* frames further out, which may not be known, have higher ones */
-	w->strange |= !s->frame.n || s->frame.at[0].sp <= sp;
+	w->strange |= walk_may_miss(w, sp);
 	return false;
 }
 
@@ -231,12 +230,37 @@ static void end_here(struct walk *w)
 
 /* --- where it is not known where control is */
 
+/* to the state that it begins with */
+static void wait(struct walk *w)
+{
+	struct stream *s = &w->stream;
+	const struct trace_record *r;
+
+	for (;;) {
+		r = stream_record(s);
+		if (walk_takes_state(w))
+			return;
+		if (stream_is_dry(s)) {
+			walk_finish(w, walk_cut_off);
+			return;
+		}
+		if (r)
+			stream_pass(s);
+		else
+			s->at = s->stop;
+	}
+}
+
 /* to the next record that says where */
 static void find_again(struct walk *w)
 {
 	const struct trace_record *r;
 	uint32_t bits;
 
+	if (w->waits) {
+		wait(w);
+		return;
+	}
 	targets_miss(&w->targets, &w->stream, NULL);
 	do {
 		r = stream_record(&w->stream);

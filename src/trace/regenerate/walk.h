@@ -96,6 +96,7 @@ struct walk {
 	 * `stopped'; the one that it began with is that of part `started'.
 	 */
 	uint64_t stop, stopped, started;
+	bool waits; /* for the state that it begins with */
 	/* it needed to know more of the calls that were open when it began than
 	   a state tells */
 	bool strange;

@@ -79,6 +79,7 @@ void walk_begin_piece(struct walk *w, struct walks *x,
 	w->stacks.drops = walk_count_dropped;
 	w->stacks.arg = w;
 	inherit(w, t);
+	w->waits = chunk;
 	if (chunk || t->first) {
 		w->gap = false;
 		walk_lose(w, "the beginning is not in the trace");

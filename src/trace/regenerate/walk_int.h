@@ -177,6 +177,15 @@ static inline bool walk_awaits_call(const struct walk *w)
    the block where control is, or it is not known where control is */
 bool walk_tells_call(struct walk *w);
 
+/* could frames that are further out than all that are known have that stack
+   pointer, or a lower one? */
+static inline bool walk_may_miss(const struct walk *w, uint64_t sp)
+{
+	const struct stack *s = &w->stacks.is;
+
+	return !s->frame.n || s->frame.at[0].sp <= sp;
+}
+
 /* --- walk_state.c */
 
 /* where control is when an epoch begins */

@@ -143,7 +143,7 @@ bool walk_land_sure(struct walk *w, const struct replay_place *p, uint64_t sp)
 	struct walk_frame f;
 	enum lands how = stacks_land_sure(&w->stacks, p, sp, &f);
 
-	w->strange |= how == LANDS_ANEW;
+	w->strange |= how == LANDS_ANEW && walk_may_miss(w, sp);
 	if (how != LANDS_ANEW)
 		land_in(w, how, &f, p, sp);
 	return how != LANDS_ANEW;

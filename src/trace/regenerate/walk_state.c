@@ -224,6 +224,7 @@ bool walk_takes_state(struct walk *w)
 	w->began = w->nstate;
 	if (found) {
 		begin_at(w, &x);
+		w->waits = false;
 		if (w->started == WALK_NEVER)
 			w->started = w->stream.state.part;
 		w->strange = w->started != w->stream.state.part;
@@ -346,7 +347,7 @@ static void learn(struct walk *w, const struct unwound *u)
 /* could a walk that begins here know all that matters? */
 static bool is_plain(const struct walk *w, const struct unwound *u)
 {
-	return !w->stacks.is.pause.n && !w->vforked &&
+	return !w->stacks.is.pause.n && !w->stacks.other.n && !w->vforked &&
 	       u->frame.n <= w->stacks.is.frame.n;
 }
 
