@@ -14,8 +14,11 @@ latter), bits on edges that leave neither and codes written, by conditional
 branches; bits of the file per conditional branch without what it says of
 images, and millions of instructions that a second of replay tells. The third is of
 addresses: the share that is computed, bytes of values per instruction, bytes
-of the file per instruction, and the speed of a replay with them.
+of the file per instruction, and the speed of a replay with them. `packed` of
+both is the file after `tally trace pack`, and MB/s how much of bits, or values,
+that packs in a second of CPU time, images included.
 """
+import json
 import math
 import os
 import re
@@ -87,7 +90,18 @@ def held(trace):
     table = subprocess.run([TALLY, "replay", "--json", trace], check=True,
                            text=True, stdout=subprocess.PIPE).stdout
     found["bytes"] = sum(map(int, re.findall(r'"bytes": ?(\d+)', table)))
-    return found
+    return {**found, **pack(trace)}
+
+
+def pack(trace):
+    """What the bytes of its threads become, and the CPU time that takes."""
+    p = subprocess.Popen([TALLY, "trace", "pack", "--json", "-o",
+                          trace + ".packed", trace], text=True,
+                         stdout=subprocess.PIPE)
+    said = json.loads(p.stdout.read())
+    used = os.wait4(p.pid, 0)[2]
+    return {"packed": said["threads_after"],
+            "pack_seconds": max(used.ru_utime + used.ru_stime, 1e-9)}
 
 
 def line(name, numbers, form):
@@ -115,12 +129,15 @@ def control(h):
                h["other_bits"])
     return (h["conditional_bits"] / branches, h["other_bits"] / branches,
             targets / max(h["indirect"], 1), h["writes"] / branches,
-            8 * h["bytes"] / branches, h["insns"] / h["seconds"] / 1e6)
+            8 * h["bytes"] / branches, 8 * h["packed"] / branches,
+            h["bits"] / 8e6 / h["pack_seconds"],
+            h["insns"] / h["seconds"] / 1e6)
 
 
 def data(h):
     return (100 * (1 - h["taken"] / max(h["accesses"], 1)),
             h["values"] / h["insns"], h["bytes"] / h["insns"],
+            h["packed"] / h["insns"], h["values"] / 1e6 / h["pack_seconds"],
             h["insns"] / h["seconds_with"] / 1e6)
 
 
@@ -143,10 +160,11 @@ def main():
         for e in ENCODINGS:
             print(e)
             table(["bits/cond", "others'/cond", "bits/ind", "writes/cond",
-                   "at rest/cond", "M insns/s"],
+                   "at rest/cond", "packed/cond", "MB/s", "M insns/s"],
                   bits[e], "%12.3f")
         print("addresses")
-        table(["computed %", "raw B/insn", "rest B/insn", "M insns/s"],
+        table(["computed %", "raw B/insn", "rest B/insn", "packed/insn",
+               "MB/s", "M insns/s"],
               addresses, "%12.3f")
 
 

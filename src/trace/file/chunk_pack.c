@@ -12,6 +12,7 @@
  */
 enum { LEVEL = 1, LEVEL_OF_VALUES = -1 };
 enum { LEB_MOST = 10, WORD_BITS = 64, TRACE_FROM = 56, LEAST_COLUMN = 4096 };
+enum { WELL_CODED = 32 }; /* values in so much less */
 
 /* what a record has, by field; AT is the place in its part */
 struct fields {
@@ -375,7 +376,8 @@ static void code_plainly(struct bit_coder *c, buffer *values)
 	mem_free(site);
 }
 
-/* what repeats as a whole, from far behind, zstd alone finds */
+/* what repeats as a whole, from far behind, zstd alone finds: it is asked where
+   little was gained */
 static void put_dense_values(struct chunk_packer *p,
 			     const struct value_sites *sites, buffer *out)
 {
@@ -390,8 +392,10 @@ static void put_dense_values(struct chunk_packer *p,
 		code_plainly(&c, values);
 	}
 	coder_flush(&c);
-	compressor_add(p->compressor, &as_it_is, values->at, values->n);
-	if (coded.n < as_it_is.n)
+	if (coded.n > values->n / WELL_CODED)
+		compressor_add(p->compressor, &as_it_is, values->at,
+			       values->n);
+	if (!as_it_is.n || coded.n < as_it_is.n)
 		put_coded(p, CHUNK_VALUES, &coded, out);
 	else
 		put_no_column(out);
