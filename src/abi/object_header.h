@@ -34,6 +34,9 @@ enum object_header_flag {
 	OBJECT_HEADER_TRACES = 64,
 	/* and values of registers, for addresses */
 	OBJECT_HEADER_ADDRESSES = 128,
+	/* no trace is written until its code, or that of another object, comes
+	   to a certain procedure (TRACE_REGION) */
+	OBJECT_HEADER_WAITS = 256,
 };
 
 struct object_header {

@@ -42,7 +42,9 @@
 /* where the next value of a register goes: an address with the bit
    TRACE_VALUES_ROOM, or there is no room for one */
 #define TRACE_PAGE_VALUE 64
-#define TRACE_PAGE_WORDS 9
+/* instructions that the thread has executed, if they are counted */
+#define TRACE_PAGE_INSNS 72
+#define TRACE_PAGE_WORDS 10
 
 /* number of the bit of addresses, below it is the place within a part */
 #define TRACE_VALUES_ROOM 16
@@ -58,7 +60,8 @@
 #define TRACE_ENTER 3  /* a procedure begins, entered by its address */
 #define TRACE_ARRIVE 4 /* control comes to a place within one, by its address */
 #define TRACE_VALUES 5 /* there is no room for values */
-#define TRACE_ROUTINES 6
+#define TRACE_REGION 6 /* a procedure begins with which tracing begins */
+#define TRACE_ROUTINES 7
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -93,7 +96,7 @@ enum ring_record {
 	RING_VFORK,
 	RING_AGAIN,
 	/* the thread begins there, after a system call of its creator, with
-	   that stack pointer */
+	   that stack pointer; or (enum ring_begin) goes on there */
 	RING_BEGIN,
 	/* the thread is about to end, enum ring_end, or not: where it goes on
 	   if it does not */
@@ -109,7 +112,14 @@ enum ring_record {
 	   on: words, the first one's number being the record's */
 	RING_STATE,
 	RING_STACK,
+	/* nothing is written up to the next RING_BEGIN */
+	RING_STOP,
 	RING_KINDS,
+};
+
+enum ring_begin {
+	RING_BEGIN_THREAD,
+	RING_BEGIN_REGION, /* what came before was not traced */
 };
 
 enum ring_image {
@@ -162,6 +172,16 @@ enum {
 	RING_SMALL = 1, /* words of a small part, beside its state */
 };
 
+/* what a trace's options ask for (profile_format.h, PROFILE_ASKED): numbers of
+   each thread's instructions, 0: it begins at once, or does not end */
+#define TRACE_ASKED_FROM "from="
+#define TRACE_ASKED_FOR "for="
+
+enum {
+	TRACE_WAITS = 1,   /* until a thread comes to a procedure of --from */
+	TRACE_STOPPED = 2, /* by tally_stop() */
+};
+
 /* where jumps led, by index */
 struct trace_targets {
 	uint64_t at[1 << TARGET_BITS];
@@ -195,8 +215,9 @@ struct chunk_trace {
 	uint32_t epoch, left;
 	uint32_t key; /* what sites keep targets with (trace_key()) */
 	uint32_t loads; /* images that it knows of, as a number */
-	uint32_t reserved;
+	uint32_t paused; /* TRACE_WAITS or TRACE_STOPPED: nothing is written */
 	uint64_t values; /* offset of the first room for them, or 0 */
+	uint64_t until; /* instructions that are traced, if they are counted */
 	uint64_t base; /* by what the thread's variables are found, as told */
 	/* of parts, when they were handed over: words, the thread's number,
 	   bytes of values */

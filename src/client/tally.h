@@ -49,7 +49,8 @@ int tally_read(uint64_t *counts, int n);
 
 /*
  * What the thread does from now on is left out of all counts, until it starts
- * again; 0. A second one means nothing more.
+ * again; 0. A second one means nothing more. Under `tally trace`, where all
+ * other functions return TALLY_NOT_COUNTED, it is not traced.
  */
 int tally_stop(void);
 int tally_start(void);

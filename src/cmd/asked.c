@@ -15,11 +15,12 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void asked_open(struct asked *a, const char *libs, const char *only)
+void asked_open(struct asked *a, const char *libs, const char *only,
+		const char *option)
 {
 	bool named = libs && strcmp(libs, "all") && strcmp(libs, "none");
 
-	*a = (struct asked){.libs = named ? libs : NULL};
+	*a = (struct asked){.libs = named ? libs : NULL, .option = option};
 	only_open(&a->only, only ? only : "");
 }
 
@@ -92,7 +93,7 @@ int asked_before(const struct launch *l, void *ctx, struct err *e)
 	if (lib)
 		return not_found("library of the program", name, "--libs", e);
 	return not_found("procedure that can be counted",
-			 only_unseen(&a->only), "--only", e);
+			 only_unseen(&a->only), a->option, e);
 }
 
 /* whether all that is asked for is in the profile; 0, or the exit status */
@@ -108,7 +109,7 @@ static int check_counted(struct asked *a, const struct profile *p,
 		return not_found("library that was loaded", name, "--libs", e);
 	if (only_unseen(&a->only))
 		return not_found("procedure that was loaded and can be counted",
-				 only_unseen(&a->only), "--only", e);
+				 only_unseen(&a->only), a->option, e);
 	return 0;
 }
 

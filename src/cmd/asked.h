@@ -13,10 +13,12 @@
 struct asked {
 	const char *libs; /* the list; NULL: none are named */
 	struct only only;
+	const char *option; /* that has these names */
 	bool later; /* something may be known at the end */
 };
 
-void asked_open(struct asked *a, const char *libs, const char *only);
+void asked_open(struct asked *a, const char *libs, const char *only,
+		const char *option);
 void asked_close(struct asked *a);
 /* before the program runs, for launch_options.check; ctx is the asked */
 int asked_before(const struct launch *l, void *ctx, struct err *e);

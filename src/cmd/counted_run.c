@@ -177,7 +177,8 @@ int counted_launch(const struct counted_run *r, char **program)
 
 	mem_on_exhausted(tell_exhausted);
 	asked_open(&asked, recipe->counts ? call->libs : NULL,
-		   recipe->count.only);
+		   recipe->from ? recipe->from : recipe->count.only,
+		   recipe->from ? "--from" : "--only");
 	o.check_ctx = &asked;
 	status_line_begin(&line);
 	o.progress = &line.progress;

@@ -19,8 +19,9 @@
 enum { BRIEF = 8 << 20 };
 
 struct trace_call {
-	const char *trace, *encoding, *weights;
-	uint64_t last, limit;
+	const char *trace, *encoding, *weights, *from;
+	uint64_t last, limit, insns;
+	char asked[64]; /* numbers of instructions, for the program's runtime */
 	bool addresses, syscalls;
 	struct counted_call run;
 	struct drain drain;
@@ -58,6 +59,23 @@ static const struct option trace_options[] = {
 	 FILLS(struct trace_call, weights),
 	 .help = "what is expected to run often, by a profile of the program "
 		 "or a guess, the default"},
+	{"from", .type = &type_procedures, FILLS(struct trace_call, from),
+	 .help = "begin when a thread comes to one of these procedures, or has "
+		 "executed <N> instructions",
+	 .more = "A number is each thread's own; it begins with the next call "
+		 "of a procedure. A name is one of `tally count --only`. What "
+		 "ran before is told as not traced. Other threads follow when "
+		 "code that is not traced calls them next. A program that is "
+		 "linked with the library of tally.h stops and starts traces "
+		 "of threads by tally_stop(3) and tally_start(3); --from "
+		 "tally_start begins with that."},
+	{"for", .type = &type_number, .placeholder = "N", .least = 1,
+	 .most = INT64_MAX, FILLS(struct trace_call, insns),
+	 .help = "trace so many instructions of each thread",
+	 .more = "And some more, up to where a thread hands over what it has "
+		 "written of some fifty branches. The program goes on. It "
+		 "counts its instructions then, as with --from <N>, which "
+		 "costs time of its own."},
 	{"last", .type = &type_number, .placeholder = "BYTES",
 	 .least = 256 << 10, .most = INT64_MAX,
 	 FILLS(struct trace_call, last),
@@ -139,6 +157,7 @@ static int run_program(struct trace_call *call, char **program)
 		.begin = trace_begin,
 		.end = trace_end,
 		.conclude = conclude,
+		.asked = *call->asked ? call->asked : NULL,
 		.ctx = call,
 	};
 	struct trace_writer *w = call->drain.writer;
@@ -151,6 +170,9 @@ static int run_program(struct trace_call *call, char **program)
 	status = counted_launch(&r, program);
 	unlink(profile);
 	mem_free(profile);
+	if (call->from && !call->drain.took)
+		cmd_note("the trace is empty: no thread came to where --from "
+			 "begins");
 	if (call->drain.e.code)
 		cmd_fail(&call->drain.e);
 	if (trace_writer_close(w, &e)) {
@@ -158,6 +180,23 @@ static int run_program(struct trace_call *call, char **program)
 		status = status ? status : LAUNCH_FAILED;
 	}
 	return status;
+}
+
+/* where it begins and ends: by instructions, they are counted */
+static void settle_region(struct trace_call *call)
+{
+	struct recipe *r = &call->run.how.recipe;
+	uint64_t from = 0;
+	bool number = call->from && option_number(call->from, &from);
+
+	/* any procedure will do, once there were so many */
+	r->from = number ? from ? "*" : NULL : call->from;
+	r->insns = from || call->insns;
+	if (r->insns)
+		snprintf(call->asked, sizeof call->asked,
+			 TRACE_ASKED_FROM "%llu," TRACE_ASKED_FOR "%llu",
+			 (unsigned long long)from,
+			 (unsigned long long)call->insns);
 }
 
 /* the recipe of what is rewritten; 0 or the exit status */
@@ -168,6 +207,7 @@ static int settle(struct trace_call *call)
 	int status;
 
 	call->run.how.weights = call->weights;
+	settle_region(call);
 	status = counted_check(&cmd_trace, &call->run);
 	snprintf(name, sizeof name, "trace-%s", call->encoding);
 	if (!status)

@@ -146,6 +146,7 @@ static void object_header_write(const struct hooking *w,
 			 (w->layout.traps ? OBJECT_HEADER_TRAPS : 0u) |
 			 (w->layout.traces ? OBJECT_HEADER_TRACES : 0u) |
 			 (w->layout.addresses ? OBJECT_HEADER_ADDRESSES : 0u) |
+			 (w->layout.waits ? OBJECT_HEADER_WAITS : 0u) |
 			 (w->alone ? OBJECT_HEADER_ALONE : 0u) |
 			 (w->c->go.n ? OBJECT_HEADER_SMALL_STACKS : 0u) |
 			 (w->layout.left_out ? OBJECT_HEADER_LEFT_OUT : 0u),

@@ -36,6 +36,7 @@ struct counter_layout {
 	bool traps;
 	bool traces; /* OBJECT_HEADER_TRACES */
 	bool addresses; /* OBJECT_HEADER_ADDRESSES */
+	bool waits;	/* OBJECT_HEADER_WAITS */
 	bool syscalls;	/* every system call is reported, before all else */
 	uint64_t highest;
 	/* of object_header.h: where in the plan's constants and support code,

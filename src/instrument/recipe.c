@@ -25,7 +25,9 @@
 #define SITES "+sites"
 #define ADDRESSES "+addresses"
 #define SYSCALLS "+syscalls"
+#define INSNS "+insns"
 #define EVENTS "+events="
+#define FROM "+from="
 #define LIBS "+libs="
 #define ONLY "+only="
 #define WEIGHTS "+weights="
@@ -76,12 +78,13 @@ bool recipe_fits(const struct recipe *r)
 	return (!r->libs || strlen(r->libs) < RECIPE_LIST_MAX) &&
 	       (!r->count.only || r->only_file ||
 		strlen(r->count.only) < RECIPE_LIST_MAX) &&
+	       (!r->from || strlen(r->from) < RECIPE_LIST_MAX) &&
 	       (!r->online || strlen(r->events) < RECIPE_LIST_MAX);
 }
 
 const char *recipe_name(const struct recipe *r)
 {
-	static char name[3 * RECIPE_LIST_MAX + 2 * PATH_MAX + 128];
+	static char name[4 * RECIPE_LIST_MAX + 2 * PATH_MAX + 128];
 	const char *placement = "";
 	size_t n;
 
@@ -105,6 +108,10 @@ const char *recipe_name(const struct recipe *r)
 		n += (size_t)sprintf(name + n, ADDRESSES);
 	if (r->syscalls)
 		n += (size_t)sprintf(name + n, SYSCALLS);
+	if (r->insns)
+		n += (size_t)sprintf(name + n, INSNS);
+	if (r->from)
+		n += (size_t)sprintf(name + n, FROM "%s", r->from);
 	if (r->online)
 		n += (size_t)sprintf(name + n, EVENTS "%llx:%s",
 				     (unsigned long long)r->events_sum,
@@ -256,7 +263,8 @@ static bool parse_events(struct recipe *r, char *text)
 
 bool recipe_parse(struct recipe *r, const char *name)
 {
-	static char libs[RECIPE_LIST_MAX], only[RECIPE_LIST_MAX + PATH_MAX];
+	static char libs[RECIPE_LIST_MAX], only[RECIPE_LIST_MAX + PATH_MAX],
+		from[RECIPE_LIST_MAX];
 	char placement[32], *end, none[1], events[RECIPE_LIST_MAX + 32];
 	const char *s = name, *weights = strstr(name, WEIGHTS);
 	const char *options = weights ? weights : name + strlen(name);
@@ -277,6 +285,9 @@ bool recipe_parse(struct recipe *r, const char *name)
 	r->addresses = take_option(&s, ADDRESSES, s + strlen(ADDRESSES), none,
 				   1);
 	r->syscalls = take_option(&s, SYSCALLS, s + strlen(SYSCALLS), none, 1);
+	r->insns = take_option(&s, INSNS, s + strlen(INSNS), none, 1);
+	if (take_option(&s, FROM, some ? some : list, from, sizeof from))
+		r->from = from;
 	is_online = take_option(&s, EVENTS, some ? some : list, events,
 				sizeof events);
 	if (take_option(&s, LIBS, list, libs, sizeof libs))
@@ -417,7 +428,8 @@ static bool is_traced(const struct recipe *r)
 static int begin_trace(struct placers *x, const struct recipe *r,
 		       const struct cfg *c, struct err *e)
 {
-	if (trace_placer_begin(&x->trace, c, r->encoding, r->addresses, e))
+	if (trace_placer_begin(&x->trace, c, r->encoding, r->addresses,
+			       r->from, r->insns, e))
 		return -1;
 	x->is = &x->trace.placer;
 	return 0;
@@ -430,6 +442,7 @@ static void lay_out_trace(const struct placers *x, const struct recipe *r,
 	layout->traces = true;
 	layout->addresses = r->addresses;
 	layout->syscalls = r->syscalls;
+	layout->waits = r->from;
 }
 
 static void end_trace(struct placers *x)

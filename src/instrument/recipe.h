@@ -18,6 +18,10 @@
  *			and what addresses of accesses are computed from
  *	"trace-bits+syscalls"
  *			and every system call
+ *	"trace-bits+insns"
+ *			and instructions are counted, to end or begin by number
+ *	"trace-bits+from=LIST"
+ *			tracing begins with these procedures (place/only.h)
  *	"none+trap"	and old places where control is not expected trap
  *	"edges+after"	counters after all calls
  *	"edges+calls"	and where indirect jumps and calls lead
@@ -54,6 +58,8 @@ struct recipe {
 	enum trace_encoding encoding;
 	bool addresses; /* with those of accesses */
 	bool syscalls;	/* with system calls */
+	bool insns; /* threads that are traced count instructions */
+	const char *from; /* procedures that tracing begins with, or NULL */
 	const char *events; /* event_list_text() */
 	uint64_t events_sum;
 	struct count_options count;

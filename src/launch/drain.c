@@ -237,7 +237,7 @@ static void take_part(struct drain *d, struct drain_ring *r,
 	if (thread != r->last)
 		end_thread(d, r, TRACE_ENDED_COMPLETE);
 	r->last = thread;
-
+	d->took = true;
 	note(d, trace_writer_part(d->writer, r->process, thread, word, n, &e),
 	     &e);
 }

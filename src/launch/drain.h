@@ -38,6 +38,7 @@ struct drain {
 	uint8_t value[TRACE_PART_VALUES]; /* of a part */
 	pthread_t thread;
 	bool runs, stop;
+	bool took; /* something was written */
 	struct err e; /* what the writer said first; code 0: nothing */
 };
 

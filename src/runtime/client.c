@@ -47,6 +47,13 @@ static const struct counted_image *find_image(const struct counting *c,
 	return NULL;
 }
 
+/* it is no trace that is written */
+QUICK
+static _Bool counts_events(const struct counting *c)
+{
+	return c->running.at && !c->traces;
+}
+
 /*
  * The running page of this thread, as code of an image finds it; NULL: there is
  * none. What that has just added is read at the same address: it would take
@@ -57,7 +64,7 @@ static uint64_t *own_page(const struct counting *c)
 {
 	const struct counted_image *m;
 
-	if (!c->running.at)
+	if (!counts_events(c))
 		return NULL;
 	m = find_image(c, IMAGE_OPEN);
 	if (!m) /* at the program's end all are closed, and still there */
@@ -99,9 +106,8 @@ uint64_t running_counted(const uint64_t *page, unsigned event)
 
 /* --- events */
 
-/* the names of all, separated by commas, and where they end */
 QUICK
-static const char *event_names(const struct counting *c, const char **end)
+const char *client_asked(const struct counting *c, const char **end)
 {
 	const char *at = (const char *)(c->header + 1), *asked;
 
@@ -121,7 +127,7 @@ QUICK
 static size_t event_name(const struct counting *c, unsigned event,
 			 const char **name)
 {
-	const char *end, *at = event_names(c, &end);
+	const char *end, *at = client_asked(c, &end);
 
 	for (; event && at < end; at++)
 		event -= *at == ',';
@@ -136,7 +142,7 @@ static int client_events(struct client_calls *calls)
 {
 	const struct counting *c = counting_of(calls);
 
-	return c->running.at ? (int)c->nevent : CLIENT_NOT_COUNTED;
+	return counts_events(c) ? (int)c->nevent : CLIENT_NOT_COUNTED;
 }
 
 QUICK
@@ -147,7 +153,7 @@ static int client_event_name(struct client_calls *calls, int event,
 	const char *name;
 	size_t n;
 
-	if (!c->running.at)
+	if (!counts_events(c))
 		return CLIENT_NOT_COUNTED;
 	if (event < 0 || (unsigned)event >= c->nevent)
 		return CLIENT_NO_EVENT;
@@ -166,7 +172,7 @@ static int client_event(struct client_calls *calls, const char *asked)
 	const struct counting *c = counting_of(calls);
 	const char *name;
 
-	if (!c->running.at)
+	if (!counts_events(c))
 		return CLIENT_NOT_COUNTED;
 	for (unsigned e = 0; e < c->nevent; e++) {
 		size_t n = event_name(c, e, &name), i = 0;
@@ -415,10 +421,14 @@ static int hold_phases(struct client_calls *calls, uint64_t **page,
 QUICK
 static int client_stop(struct client_calls *calls)
 {
+	struct counting *c = counting_of(calls);
 	struct chunk_phases *k;
 	uint64_t *page;
-	int why = hold_phases(calls, &page, &k);
+	int why;
 
+	if (c->traces)
+		return trace_stops(c);
+	why = hold_phases(calls, &page, &k);
 	if (why)
 		return why;
 	set_state(page, k, NUMBER_BITS, PHASE_STOPPED);
@@ -429,9 +439,14 @@ static int client_stop(struct client_calls *calls)
 QUICK
 static int client_start(struct client_calls *calls)
 {
-	const uint64_t *page = own_page(counting_of(calls));
+	struct counting *c = counting_of(calls);
+	const uint64_t *page = own_page(c);
 	struct chunk_phases *k;
 
+	if (c->traces)
+		return trace_starts(c,
+				    (uintptr_t)__builtin_return_address(0),
+				    (uintptr_t)__builtin_dwarf_cfa());
 	if (!page)
 		return CLIENT_NOT_COUNTED;
 	k = phases_of(page);

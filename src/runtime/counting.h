@@ -231,6 +231,10 @@ struct counting {
 	_Bool pages; /* there are running pages */
 	_Bool traces; /* which traces are written by (trace.c) */
 	_Bool addresses; /* with values of registers */
+	_Bool waits; /* nothing is, until a thread comes to a certain procedure:
+			TRACE_WAITS */
+	uint64_t from, insns; /* instructions of a thread before it is traced,
+				 and that then are; 0: all */
 	_Bool small; /* in small parts, for tests */
 	_Bool brief; /* in brief epochs */
 	uint64_t traced; /* threads that were, so far */
@@ -411,6 +415,9 @@ void client_thread_begins(const struct running *x);
 /* with the lock: a thread goes on with the page of another block, a new one */
 void client_thread_moves(struct counting *c, const struct running *from,
 			 const struct running *to, uint32_t block);
+/* what the options of the run ask for, and where that ends: the names of all
+   events, separated by commas */
+const char *client_asked(const struct counting *c, const char **end);
 /* a child of this thread is in the same phase: bytes of that chunk, or 0 */
 uint64_t client_child_size(const struct counting *c);
 /* writes it at r->at + at, all but its magic number; requires: there is one */
@@ -428,6 +435,8 @@ enum ring_end;
 __attribute__((visibility("hidden"))) void
 trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 	    const struct launch_env *h, const struct arch_asked *k);
+/* reads what is asked for, before the first thread begins */
+void trace_begins(struct counting *c);
 /* with the lock: a thread is about to begin with a block, or 0: the first */
 void trace_thread_begins(struct counting *c, const struct running *x,
 			 uint32_t block);
@@ -442,6 +451,10 @@ void trace_signal(struct counting *c, uint64_t signal, void *context);
 void trace_resumes(struct counting *c, const void *context);
 /* the signal is about to end the process */
 void trace_killed(struct counting *c, uint64_t signal, void *context);
+/* this thread is not to be traced any more, or again, where it goes on there
+   with that stack pointer: what tally.h's functions return */
+int trace_stops(struct counting *c);
+int trace_starts(struct counting *c, uintptr_t at, uintptr_t sp);
 /* this thread is about to make a system call: see launch_env.on_syscall */
 __attribute__((visibility("hidden"))) void
 trace_syscall(struct arch_hook *g, const struct launch_env *h);

@@ -118,6 +118,9 @@ void running_opened(struct counting *c, struct counted_image *m)
 		c->traces = m->object_header->flags & OBJECT_HEADER_TRACES;
 		c->addresses =
 			m->object_header->flags & OBJECT_HEADER_ADDRESSES;
+		c->waits = m->object_header->flags & OBJECT_HEADER_WAITS;
+		if (c->traces)
+			trace_begins(c);
 		running_take(c, 0, &c->running);
 		trace_thread_begins(c, &c->running, 0);
 	}

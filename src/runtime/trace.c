@@ -38,18 +38,23 @@ static void make_room(const struct tracer *t)
 	ring_open_part(t);
 }
 
+/* the site is known to lead there last, and the table has that */
+static void keep_target(const struct tracer *t, uint64_t site, uint64_t target)
+{
+	int64_t slot = ARCH_SLOT_OWN ? thread_slot(t->c) : 0;
+
+	tracer_ring(t)->targets.at[trace_index(target)] = target;
+	*(uint64_t *)(uintptr_t)(site + (uint64_t)slot) =
+		target ^ *tracer_word(t, TRACE_PAGE_KEY);
+}
+
 /* an indirect jump or call leads there, for the first time as far as is known:
    it gets an index */
 static void new_target(const struct tracer *t, uint64_t site, uint64_t target)
 {
-	int64_t slot = ARCH_SLOT_OWN ? thread_slot(t->c) : 0;
-	struct chunk_trace *k = tracer_ring(t);
-
-	if (!k)
+	if (!tracer_ring(t))
 		return;
-	k->targets.at[trace_index(target)] = target;
-	*(uint64_t *)(uintptr_t)(site + (uint64_t)slot) =
-		target ^ *tracer_word(t, TRACE_PAGE_KEY);
+	keep_target(t, site, target);
 	ring_record(t, RING_TARGET, trace_index(target), &target, 1);
 }
 
@@ -96,6 +101,106 @@ static _Bool begins_epoch(const struct tracer *t, const struct arch_asked *k,
 	return 1;
 }
 
+/* --- regions */
+
+/* a thread that finds its targets by page and ring writes out where it goes */
+static void forget_of(const struct running *x)
+{
+	struct chunk_trace *k;
+
+	if (!x->at)
+		return;
+	k = (void *)(uintptr_t)x->at[TRACE_PAGE_RING / sizeof *x->at];
+	if (k)
+		ring_forget_targets(x->at, k);
+}
+
+static void forget_all(struct counting *c)
+{
+	forget_of(&c->running);
+	for (uint32_t b = 0; b < c->block.n; b++)
+		forget_of(&((struct thread_block *)c->block.at)[b].running);
+}
+
+/*
+ * The thread was paused, and is traced from that place on, with that stack
+ * pointer or (0) one that is not known. All that was known before is
+ * forgotten, as with every epoch.
+ */
+static void begin_region(const struct tracer *t, uint64_t at, uint64_t sp)
+{
+	const uint64_t payload[2] = {at, sp};
+	struct chunk_trace *k = tracer_ring(t);
+
+	*tracer_word(t, TRACE_PAGE_BITS) = 1;
+	k->paused = 0;
+	k->left = 0;
+	k->until = *tracer_word(t, TRACE_PAGE_INSNS) + t->c->insns;
+	k->loads = t->c->loads - 1; /* what images there are is told */
+	ring_open_part(t);
+	ring_record(t, RING_BEGIN, RING_BEGIN_REGION, payload, 2);
+	ring_want_epoch(t);
+}
+
+/* a paused thread has come to a place, with that stack pointer or 0 */
+static void arrive_paused(struct tracer *t, unsigned what, uint64_t at,
+			  uint64_t sp)
+{
+	if (tracer_ring(t)->paused != TRACE_WAITS ||
+	    *tracer_word(t, TRACE_PAGE_INSNS) < t->c->from)
+		return;
+	if (what == TRACE_REGION && t->c->waits && !t->c->from) {
+		t->c->waits = 0;
+		/* others ask again where they go, and are traced from there */
+		forget_all(t->c);
+	}
+	if (t->c->waits && !(what == TRACE_REGION && t->c->from))
+		return;
+	block_signals(t);
+	begin_region(t, at, sp);
+	unblock_signals(t);
+}
+
+/* a paused thread asks for that */
+static void pass(struct tracer *t, unsigned what, uint64_t about, uint64_t at)
+{
+	const uint64_t *stack = (const void *)(uintptr_t)at;
+
+	*tracer_word(t, TRACE_PAGE_BITS) = 1;
+	if (what == TRACE_REGION || what == TRACE_ENTER ||
+	    what == TRACE_ARRIVE) {
+		arrive_paused(t, what, about, at);
+	} else if (what == TRACE_SITE) {
+		keep_target(t, about, stack[ARCH_SITE_TARGET]);
+		if (object_at(t->c, stack[ARCH_SITE_TARGET]))
+			arrive_paused(t, what, stack[ARCH_SITE_TARGET], 0);
+	}
+}
+
+/* does a region end, or is its end looked for later? */
+static void look_at_end(const struct tracer *t)
+{
+	struct chunk_trace *k = tracer_ring(t);
+
+	if (!t->c->insns || !k || k->lost || k->paused ||
+	    !*tracer_word(t, TRACE_PAGE_NEXT))
+		return;
+	if (*tracer_word(t, TRACE_PAGE_INSNS) < k->until) {
+		ring_set_limit(t);
+		return;
+	}
+	ring_put_record(t, RING_STOP, 0, NULL, 0);
+	ring_hand_over(t);
+	k->paused = TRACE_STOPPED;
+}
+
+static _Bool is_paused(const struct tracer *t)
+{
+	const struct chunk_trace *k = tracer_ring(t);
+
+	return k && !k->lost && k->paused;
+}
+
 void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 		 const struct launch_env *h, const struct arch_asked *k)
 {
@@ -110,6 +215,10 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 	t.page = (uint64_t *)((uintptr_t)page +
 			      (ARCH_SLOT_OWN ? (uintptr_t)thread_slot(t.c) :
 					       0));
+	if (is_paused(&t)) {
+		pass(&t, what, about, at);
+		return;
+	}
 	block_signals(&t);
 	ring_tell_base(&t);
 	switch (what) {
@@ -135,6 +244,7 @@ void trace_asked(unsigned what, uint64_t about, uint64_t at, uint64_t *page,
 		ring_record(&t, RING_ENTRY, 0, payload, 2);
 		break;
 	}
+	look_at_end(&t);
 	unblock_signals(&t);
 }
 
@@ -168,6 +278,25 @@ static _Bool take_ring(struct counting *c, struct region *r,
 			c, r, *values + i * (uint64_t)VALUES_STRIDE,
 			VALUES_ROOM + VALUES_PAST);
 	return good;
+}
+
+/* the number behind the key, or 0 */
+static uint64_t asked_number(const struct counting *c, const char *key)
+{
+	const char *end, *at = client_asked(c, &end), *digit = NULL;
+	uint64_t n = 0;
+
+	for (; at < end && !digit; at++)
+		digit = str_after(at, key);
+	for (; digit && digit < end && *digit >= '0' && *digit <= '9'; digit++)
+		n = n * 10 + (uint64_t)(*digit - '0');
+	return n;
+}
+
+void trace_begins(struct counting *c)
+{
+	c->from = asked_number(c, TRACE_ASKED_FROM);
+	c->insns = asked_number(c, TRACE_ASKED_FOR);
 }
 
 void trace_thread_begins(struct counting *c, const struct running *x,
@@ -205,7 +334,10 @@ void trace_thread_begins(struct counting *c, const struct running *x,
 	if (tracer_ring(&t)) {
 		tracer_ring(&t)->left = 0;
 		tracer_ring(&t)->loads = c->loads;
+		tracer_ring(&t)->paused = c->waits ? TRACE_WAITS : 0;
+		tracer_ring(&t)->until = c->insns;
 	}
+	*tracer_word(&t, TRACE_PAGE_INSNS) = 0;
 	ring_open_part(&t);
 }
 
@@ -418,6 +550,33 @@ void trace_ends(struct counting *c, enum ring_end how, uintptr_t at)
 	unblock_signals(&t);
 }
 
+int trace_stops(struct counting *c)
+{
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return CLIENT_NOT_COUNTED;
+	if (!is_paused(&t)) {
+		ring_record(&t, RING_STOP, 0, NULL, 0);
+		ring_hand_over(&t);
+	}
+	tracer_ring(&t)->paused = TRACE_STOPPED;
+	unblock_signals(&t);
+	return 0;
+}
+
+int trace_starts(struct counting *c, uintptr_t at, uintptr_t sp)
+{
+	struct tracer t;
+
+	if (!begin(&t, c))
+		return CLIENT_NOT_COUNTED;
+	if (is_paused(&t))
+		begin_region(&t, at, sp);
+	unblock_signals(&t);
+	return 0;
+}
+
 void trace_syscall(struct arch_hook *g, const struct launch_env *h)
 {
 	uint64_t payload[RING_SYSCALL_WORDS];
@@ -435,18 +594,6 @@ void trace_syscall(struct arch_hook *g, const struct launch_env *h)
 
 /* --- images */
 
-/* a thread that finds its targets by page and ring writes out where it goes */
-static void forget_of(const struct running *x)
-{
-	struct chunk_trace *k;
-
-	if (!x->at)
-		return;
-	k = (void *)(uintptr_t)x->at[TRACE_PAGE_RING / sizeof *x->at];
-	if (k)
-		ring_forget_targets(x->at, k);
-}
-
 /*
  * An image was loaded, perhaps where another one was. Any thread that goes
  * there writes a record from now on, and before that one of the image.
@@ -457,9 +604,7 @@ static void tell_load(struct counting *c, uint64_t time)
 
 	c->loaded = time;
 	__atomic_store_n(&c->loads, c->loads + 1, __ATOMIC_RELEASE);
-	forget_of(&c->running);
-	for (uint32_t b = 0; b < c->block.n; b++)
-		forget_of(&((struct thread_block *)c->block.at)[b].running);
+	forget_all(c);
 	if (!begin(&t, c))
 		return;
 	ring_record_loads(&t);

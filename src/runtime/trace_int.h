@@ -42,6 +42,8 @@ _Bool ring_is_due(const struct tracer *t);
 /* words of bits that go up to there need not ask: up to the part's end, or less
    where an epoch is due */
 void ring_set_limit(const struct tracer *t);
+/* one is to begin as soon as it can be told where the thread is */
+void ring_want_epoch(const struct tracer *t);
 /* one does */
 void ring_begin_epoch(const struct tracer *t);
 /* what the thread's variables are found by has changed: a part has to begin

@@ -3,7 +3,8 @@
  *
  * If the writer is gone, or there is no room for a ring, the thread writes to
  * nothing: then no part is open, and every word that is full is asked for, and
- * lost.
+ * lost. So it is where the program's threads are not to be traced yet, or not
+ * any more: they are paused.
  */
 #include "runtime/trace_int.h"
 
@@ -164,11 +165,28 @@ _Bool ring_is_due(const struct tracer *t)
 	       (k->left <= RING_LATE + 1 || t->c->small);
 }
 
+/*
+ * Not behind `limit`, and the nearer the fewer instructions are left of a
+ * region. A word has branches of some hundred instructions.
+ */
+static uintptr_t insns_limit(const struct tracer *t, uintptr_t next,
+			     uintptr_t limit)
+{
+	enum { INSNS_OF_WORD = 4096 };
+	uint64_t left = tracer_ring(t)->until -
+			*tracer_word(t, TRACE_PAGE_INSNS);
+	uint64_t bytes = left / INSNS_OF_WORD * sizeof(uint64_t);
+
+	return bytes < limit - next ? next + bytes : limit;
+}
+
 void ring_set_limit(const struct tracer *t)
 {
 	struct chunk_trace *k = tracer_ring(t);
 	uintptr_t next = *tracer_word(t, TRACE_PAGE_NEXT), limit = part_end(k);
 
+	if (t->c->insns)
+		limit = insns_limit(t, next, limit);
 	if (is_late(k))
 		limit = next;
 	else if (t->c->small && limit - next > RING_SMALL * sizeof(uint64_t))
@@ -181,6 +199,10 @@ void ring_open_part(const struct tracer *t)
 	struct chunk_trace *k = tracer_ring(t);
 	uint64_t *to;
 
+	if (k && k->paused) {
+		close_part(t);
+		return;
+	}
 	if (!k || k->lost || !wait_for_room(t, k)) {
 		ring_give_up(t);
 		return;
@@ -193,6 +215,16 @@ void ring_open_part(const struct tracer *t)
 		(uint32_t)*tracer_word(t, TRACE_PAGE_THREAD);
 	*tracer_word(t, TRACE_PAGE_VALUE) = values_of(k, k->filled);
 	put_down(t, to + begin_part(t, to));
+	ring_set_limit(t);
+}
+
+void ring_want_epoch(const struct tracer *t)
+{
+	struct chunk_trace *k = tracer_ring(t);
+
+	if (!*tracer_word(t, TRACE_PAGE_NEXT))
+		return;
+	k->left = RING_LATE;
 	ring_set_limit(t);
 }
 

@@ -25,10 +25,21 @@ static const struct option_choice placements[] = {
 static const struct option_choice weights[] = {{.name = "heuristic"},
 					       {0}};
 
+/* no file of them: a recipe says what is in it */
+static bool read_procedures(const struct option *o, const char *word,
+			    void *field)
+{
+	return type_text.read(o, word, field) && !strpbrk(word, "@+");
+}
+
 static bool read_only(const struct option *o, const char *word, void *field)
 {
 	return type_text.read(o, word, field) && strcmp(word, "@");
 }
+
+const struct option_type type_procedures = {
+	"N|NAME,..", "a number, or names of procedures", OFFER_PROCEDURES,
+	sizeof(const char *), read_procedures};
 
 static const struct option_type type_only = {
 	"NAME,..|@FILE", "names of procedures, or @FILE", OFFER_PROCEDURES,

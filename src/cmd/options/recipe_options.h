@@ -19,6 +19,9 @@ struct recipe_call {
    interest, and often needed */
 extern const struct option recipe_options[], only_options[];
 
+/* a list of procedures, as in count/place/only.h */
+extern const struct option_type type_procedures;
+
 /* the recipe, after what was asked for; 0 or the exit status */
 int recipe_settle(const struct command *c, struct recipe_call *r);
 

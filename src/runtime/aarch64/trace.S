@@ -12,6 +12,7 @@
  *		pointer
  *	arrive	x16: that of a place within one; x17: the stack pointer
  *	values	there is no room for values of registers
+ *	region	as enter, of a procedure that tracing may begin with
  *
  * A handler of a signal may write, too. If it interrupts a thread where that
  * has read what it is about to change, the thread is sent back, or what it was
@@ -34,7 +35,8 @@
 	\what	enter_\op
 	\what	arrive_\op
 	\what	values_\op
-	.word	0, 0
+	\what	region_\op
+	.word	0
 	.endm
 	each	offset, add
 	each	offset, sub
@@ -168,6 +170,15 @@ site_told_\op:
 	threads	values, \op
 	.endm
 
+	.macro	region op
+	begin
+	ldr	x10, [x9, #TRACE_PAGE_NEXT]
+	cbz	x10, 9f
+	end
+	threads	region, \op
+9:	slow	TRACE_REGION, 0
+	.endm
+
 flush_add:
 	flush	add
 site_add:
@@ -180,6 +191,8 @@ arrive_add:
 	entered	arrive, add, TRACE_ARRIVE
 values_add:
 	values	add
+region_add:
+	region	add
 flush_sub:
 	flush	sub
 site_sub:
@@ -192,6 +205,8 @@ arrive_sub:
 	entered	arrive, sub, TRACE_ARRIVE
 values_sub:
 	values	sub
+region_sub:
+	region	sub
 
 	.macro	lose_bits
 	mov	x10, #1

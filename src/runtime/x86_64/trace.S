@@ -10,6 +10,8 @@
  *		was when the target was pushed; 16(%rsp): the target
  *	enter	%r11: the address of a procedure, at its entry
  *	arrive	%r11: that of a place within one; %r10: the stack pointer
+ *	region	%r11: the address of a procedure, at its entry, which tracing may
+ *		begin with
  *	values	there is no room for values of registers; the zero flag says
  *		that there will not be any
  *
@@ -27,7 +29,8 @@
 
 	.rept	2
 	.long	flush - start, site - start, frame - start
-	.long	enter - start, arrive - start, values - start, 0, 0
+	.long	enter - start, arrive - start, values - start
+	.long	region - start, 0
 	.endr
 	lists
 
@@ -158,19 +161,13 @@ frame:
 	pop	%rdi
 	end
 
-enter:
-	paged	cmp %gs:start+TRACE_PAGE_EXPECT(%rip), %r11
-	jne	9f
-	begin
-	xor	%edx, %edx
-	paged	mov %rdx, %gs:start+TRACE_PAGE_EXPECT(%rip)
-	end
-9:	lea	-SPARE(%rsp), %rsp
+	.macro	at_entry what
+	lea	-SPARE(%rsp), %rsp
 	begin
 	push	%r10
 	push	%rdi
 	lea	(SPARE + 5 * 8)(%rsp), %r10
-	mov	$TRACE_ENTER, %edi
+	mov	$\what, %edi
 	call	ask
 	pop	%rdi
 	pop	%r10
@@ -178,6 +175,26 @@ enter:
 	pop	%rcx
 	lea	SPARE(%rsp), %rsp
 	ret
+	.endm
+
+enter:
+	paged	cmp %gs:start+TRACE_PAGE_EXPECT(%rip), %r11
+	jne	9f
+	begin
+	xor	%edx, %edx
+	paged	mov %rdx, %gs:start+TRACE_PAGE_EXPECT(%rip)
+	end
+9:	at_entry TRACE_ENTER
+
+region:
+	begin
+	paged	mov %gs:start+TRACE_PAGE_NEXT(%rip), %rdx
+	test	%rdx, %rdx
+	jz	9f
+	end
+9:	pop	%rdx
+	pop	%rcx
+	at_entry TRACE_REGION
 
 arrive:
 	begin

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/trace.h"
+#include "count/place/only.h"
 #include "flow/codes.h"
 #include "flow/witness.h"
 #include "isa/move.h"
@@ -298,6 +299,47 @@ static void write_arrival(const struct traced_proc *k, const struct arrival *x)
 				     .call = x->address == k->q->p->entry});
 }
 
+/* --- regions */
+
+/*
+ * Tracing may begin with the procedure: what comes to its entry, by a call or
+ * by its address, says so, behind what else is written there.
+ */
+static void write_region(const struct traced_proc *k, uint32_t b)
+{
+	const struct insertion like = calling(k, TRACE_REGION);
+	const struct code_arrival x = {.at = k->q->p->entry, .call = true};
+	struct code_place w = {.n = 1, .place = {PLAN_ENTRY}, .at = {b}};
+
+	if (fits(k, like, PLAN_ENTRY, b))
+		placing_tell_arrival(k->q->n, &like, &w, x);
+	w.place[0] = PLAN_INDIRECT_ENTRY;
+	if (k->q->d->t->block[b] & SURVEY_ENTERED &&
+	    fits(k, like, PLAN_INDIRECT_ENTRY, b))
+		placing_tell_arrival(k->q->n, &like, &w, x);
+}
+
+/* adds up instructions, at the beginning of each block that can carry it */
+static void count_insns(const struct traced_proc *k)
+{
+	const struct isa *isa = k->q->d->s->cfg->isa;
+	const struct insertion like = adding_insertion(isa->move->add_needs);
+
+	for (uint32_t v = 0; v < k->q->p->nblock; v++) {
+		const struct map_block *b =
+			&k->q->n->map.block.at[k->q->p->block + v];
+		const struct code_place w = {.n = 1, .place = {PLAN_BEFORE},
+					     .at = {b->start}};
+		const struct counter_add add = {
+			running_word(isa, TRACE_PAGE_INSNS / 8),
+			(int32_t)b->ninsn, false};
+
+		if (fits(k, like, PLAN_BEFORE, b->start))
+			placing_insert(k->q->n, &like, &w, expected_block(k, v),
+				       &add, 1);
+	}
+}
+
 /* --- the procedure */
 
 /* can all be written that has to be? */
@@ -463,6 +505,10 @@ static void place(const struct placer *x, const struct placed_proc *q)
 		for (uint32_t e = 0; e < q->p->nedge; e++)
 			describe_edge(&k, e);
 		write_all(&k);
+		if (k.x->begins && k.x->begins[cfg_block_proc(c, b)])
+			write_region(&k, b);
+		if (k.x->insns)
+			count_insns(&k);
 		if (k.x->addresses) {
 			struct insertion like = like_values(&k);
 
@@ -483,13 +529,29 @@ static struct insertion like_append(const struct isa *isa)
 	};
 }
 
+/* which procedures are in the list */
+static bool *find_procs(const struct cfg *c, const char *list)
+{
+	bool *is = NEW_ARRAY(bool, c->proc.n + 1);
+	struct only names;
+
+	only_open(&names, list);
+	for (size_t i = 0; i < c->proc.n; i++)
+		is[i] = only_has(&names, c->proc.at[i].name,
+				 c->proc.at[i].entry);
+	only_close(&names);
+	return is;
+}
+
 int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
 		       enum trace_encoding encoding, bool addresses,
-		       struct err *e)
+		       const char *from, bool insns, struct err *e)
 {
 	*x = (struct trace_placer){
 		.encoding = encoding,
 		.addresses = addresses,
+		.insns = insns,
+		.begins = from ? find_procs(c, from) : NULL,
 		.placer = {
 			.kind = PLACE_TRACE,
 			.place = place,
@@ -509,4 +571,5 @@ int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
 void trace_placer_free(struct trace_placer *x)
 {
 	routines_free(&x->routines);
+	mem_free(x->begins);
 }

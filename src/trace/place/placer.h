@@ -27,14 +27,18 @@ struct trace_placer {
 	struct placer placer; /* for struct count_options */
 	enum trace_encoding encoding;
 	bool addresses; /* and what those of accesses are computed from */
+	bool insns; /* they are counted (TRACE_PAGE_INSNS) */
+	bool *begins; /* by procedure: tracing begins with it; NULL: at once */
 	struct routines routines;
 };
 
-/* -1: traces of programs of the machine are not recorded, or tally is not
+/* `from`: procedures that tracing begins with (only.h), or NULL: at once.
+   `insns`: threads count their instructions, for what ends by number.
+   -1: traces of programs of the machine are not recorded, or tally is not
    installed */
 int trace_placer_begin(struct trace_placer *x, const struct cfg *c,
 		       enum trace_encoding encoding, bool addresses,
-		       struct err *e);
+		       const char *from, bool insns, struct err *e);
 void trace_placer_free(struct trace_placer *x);
 
 #endif

@@ -251,6 +251,14 @@ static void wait(struct walk *w)
 	}
 }
 
+/* where a thread begins, or is traced again */
+static void begin_as_told(struct walk *w, const struct trace_record *r)
+{
+	walk_begin_at(w, r->word[0], walk_sp(r, 1));
+	w->told |= WALK_TELLS_VALUES;
+	w->values = w->stream.record_values;
+}
+
 /* to the next record that says where */
 static void find_again(struct walk *w)
 {
@@ -264,10 +272,11 @@ static void find_again(struct walk *w)
 	targets_miss(&w->targets, &w->stream, NULL);
 	do {
 		r = stream_record(&w->stream);
-		if (walk_tells_call(w) || walk_takes_state(w))
+		if (walk_tells_call(w) || walk_stops(w) || walk_takes_state(w))
 			return;
 		if (!r && !stream_read(&w->stream, 1, &bits)) {
-			walk_finish(w, walk_cut_off);
+			walk_finish(w, w->paused ? "not traced any more" :
+						   walk_cut_off);
 			return;
 		}
 	} while (!r);
@@ -285,7 +294,7 @@ static void find_again(struct walk *w)
 		targets_miss(&w->targets, &w->stream, r);
 	stream_pass(&w->stream);
 	if (r->kind == RING_BEGIN && r->nword)
-		walk_begin_at(w, r->word[0], walk_sp(r, 1));
+		begin_as_told(w, r);
 	else if (r->kind == RING_JUMP && r->nword)
 		walk_land(w, r->word[0], walk_sp(r, 1));
 }
@@ -295,11 +304,11 @@ static void leave_gap(struct walk *w)
 {
 	const struct trace_record *r = stream_record(&w->stream);
 
-	if (is_entered(w) || walk_resumes(w) || walk_is_interrupted(w) ||
-	    walk_is_again(w, walk_cut_off))
+	if (walk_is_paused(w) || is_entered(w) || walk_resumes(w) ||
+	    walk_is_interrupted(w) || walk_is_again(w, walk_cut_off))
 		return;
 	if (r && r->kind == RING_BEGIN && r->nword) {
-		walk_begin_at(w, r->word[0], walk_sp(r, 1));
+		begin_as_told(w, r);
 		stream_pass(&w->stream);
 		return;
 	}
@@ -402,6 +411,9 @@ static void tell_place(struct walk *w)
 	w->fresh = false;
 	if (w->at.vertex >= w->at.plan->p->nblock)
 		return; /* a hub: no code */
+	/* what was read leads up to there, and it ran that far */
+	if (!w->nway && walk_stops(w))
+		return;
 	if (stream_is_dry(&w->stream) && !walk_awaits_call(w)) {
 		walk_finish(w, walk_cut_off);
 		return;
@@ -442,6 +454,10 @@ static void step_on(struct walk *w)
 	if (w->gap) {
 		if (walk_is_interrupted(w))
 			return;
+		if (walk_is_paused(w)) {
+			tell_lost(w);
+			return;
+		}
 		w->gap = false;
 		s = walk_other_step(w, WALK_GAP);
 		walk_tell(w, &s);

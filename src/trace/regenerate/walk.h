@@ -74,6 +74,7 @@ struct walk {
 	uint8_t nprefix;
 	bool gap;   /* nor was the gap */
 	bool lost, over, again;
+	bool paused; /* it is lost since it was not traced */
 	const char *why;
 	const uint32_t *way; /* edges that are still to be gone along */
 	uint32_t nway;

@@ -116,7 +116,7 @@ static inline void walk_arrive(struct walk *w, const struct replay_place *p,
 	w->by = (uint8_t)by;
 	w->fresh = true;
 	w->first = 0;
-	w->lost = false;
+	w->lost = w->paused = false;
 	w->nway = 0;
 	if (w->counts && (edge == MAP_NONE || by != BY_BRANCH))
 		walk_count_arrival(w, edge);
@@ -137,6 +137,11 @@ static inline uint64_t walk_sp(const struct trace_record *r, unsigned word)
 {
 	return r->nword > word ? r->word[word] : 0;
 }
+
+/* the thread has said that it is not traced from here on */
+bool walk_stops(struct walk *w);
+/* or it was not up to here, where it begins */
+bool walk_is_paused(struct walk *w);
 
 /* --- walk_leave.c */
 

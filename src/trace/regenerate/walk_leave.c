@@ -193,7 +193,7 @@ void walk_not_said(struct walk *w)
 {
 	if (stream_is_dry(&w->stream))
 		walk_finish(w, walk_cut_off);
-	else if (!walk_is_again(w, walk_cut_off))
+	else if (!walk_stops(w) && !walk_is_again(w, walk_cut_off))
 		walk_lose(w, w->targets.missed ?
 				     "where a jump led was not seen" :
 				     "the trace does not fit the program");

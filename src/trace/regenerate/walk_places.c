@@ -65,6 +65,34 @@ void walk_lose(struct walk *w, const char *why)
 	stacks_cut(&w->stacks, 0);
 }
 
+static void pause_walk(struct walk *w)
+{
+	w->gap = false;
+	w->paused = true;
+	walk_lose(w, "not traced");
+}
+
+bool walk_stops(struct walk *w)
+{
+	if (!walk_record(w, RING_STOP, 0))
+		return false;
+	stream_pass(&w->stream);
+	pause_walk(w);
+	return true;
+}
+
+bool walk_is_paused(struct walk *w)
+{
+	const struct trace_record *r = walk_record(w, RING_BEGIN, 1);
+
+	if (walk_stops(w))
+		return true;
+	if (!r || r->number != RING_BEGIN_REGION || !w->gap)
+		return false;
+	pause_walk(w);
+	return true;
+}
+
 void walk_finish(struct walk *w, const char *why)
 {
 	w->over = true;
@@ -88,6 +116,8 @@ void walk_begin_at(struct walk *w, uint64_t at, uint64_t sp)
 	if (m) {
 		p = walk_find(w, m, old);
 		p.base = base;
+	} else {
+		p = walk_find(w, NULL, at);
 	}
 	if (!p.image) {
 		walk_lose(w, "the thread begins in code that is not traced");
