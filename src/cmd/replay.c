@@ -233,10 +233,15 @@ static int replay(const struct replay_call *call, const struct trace_file *f,
 {
 	struct replaying r = {
 		.call = call,
-		.pick = {(uint32_t)call->process, (uint32_t)call->thread,
-			 call->from, call->count,
-			 call->as == AS_ADDRESSES || call->form != FORM_TEXT,
-			 call->interleave},
+		.pick = {
+			.process = (uint32_t)call->process,
+			.thread = (uint32_t)call->thread,
+			.from = call->from,
+			.count = call->count,
+			.accesses = call->as == AS_ADDRESSES ||
+				    call->form != FORM_TEXT,
+			.interleave = call->interleave,
+		},
 		.to = to,
 	};
 	int status;

@@ -377,7 +377,7 @@ static uint64_t code_value(struct values_model *m, struct bit_coder *c,
 	for (unsigned i = 0; i < GUESS_DELTA; i++)
 		g.slot[i]->value = value;
 	g.slot[GUESS_DELTA]->value = value - s->last;
-	s->hits = (uint8_t)(s->hits << 3 | hit);
+	s->hits = (uint8_t)((unsigned)s->hits << 3 | hit);
 	s->before = s->last;
 	s->last = value;
 	s->beside = value - m->previous;
