@@ -67,15 +67,17 @@ static void region_add(struct build *b, uint32_t off, uint32_t end,
 		       const char *reason)
 {
 	const struct code *k = &b->code;
-	uint32_t last, n;
+	uint32_t first = off, last, n;
 	struct region r = {.reason = reason};
 
-	while (!reason && off < end && (n = region_pad(k, off, end)))
+	while (off < end && (n = region_pad(k, off, end)))
 		off += n;
 	if (off >= end)
 		return;
 	last = region_trim(k, off, end);
-	if (!reason)
+	if (reason)
+		off = first;
+	else
 		r.reason = region_reason(b, off, last);
 	r.start = code_address(k, off);
 	r.end = r.start + (last - off);
