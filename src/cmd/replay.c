@@ -228,6 +228,15 @@ static int tell(struct replaying *r, struct err *e)
 	return 0;
 }
 
+static void show_totals(const struct replaying *r,
+			const struct trace_totals *t)
+{
+	if (r->call->json)
+		replay_show_json(r->walks.file, t, r->to);
+	else
+		replay_show_text(r->walks.file, t, r->to);
+}
+
 static int replay(const struct replay_call *call, const struct trace_file *f,
 		  FILE *to, struct err *e)
 {
@@ -244,7 +253,9 @@ static int replay(const struct replay_call *call, const struct trace_file *f,
 		},
 		.to = to,
 	};
-	int status;
+	bool sums = call->as == AS_NOTHING && call->form == FORM_TEXT;
+	struct trace_totals t;
+	int status = 0;
 
 	if (call->as == AS_ADDRESSES && !trace_note(f, "addresses"))
 		return err_set(e, ERR_INPUT, "%s: it has no addresses of "
@@ -253,12 +264,20 @@ static int replay(const struct replay_call *call, const struct trace_file *f,
 	if (walks_open(&r.walks, f, e))
 		return -1;
 	/* not among the lines that are printed */
-	r.watched = !isatty(fileno(to));
+	r.watched = sums || !isatty(fileno(to));
 	if (r.watched)
 		status_line_begin(&r.line);
-	status = tell(&r, e);
+	if (sums)
+		totals_find(&t, &r.walks,
+			    r.watched ? &r.line.progress : NULL);
+	else
+		status = tell(&r, e);
 	if (r.watched)
 		status_line_end(&r.line);
+	if (sums) {
+		show_totals(&r, &t);
+		totals_free(&t);
+	}
 	walks_close(&r.walks);
 	return status;
 }
@@ -269,12 +288,8 @@ static int show(const struct replay_call *call, const struct trace_file *f,
 	FILE *to = call->out ? fopen(call->out, "we") : stdout;
 	int status = 0;
 
-	if (to && (call->as != AS_NOTHING || call->form != FORM_TEXT))
+	if (to)
 		status = replay(call, f, to, e);
-	else if (to && call->json)
-		replay_show_json(f, to);
-	else if (to)
-		replay_show_text(f, to);
 	if (!to || (call->out && (ferror(to) | fclose(to))))
 		return err_set(e, ERR_MACHINE, "%s: cannot write it: %s",
 			       call->out, strerror(errno));

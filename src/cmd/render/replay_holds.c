@@ -63,13 +63,18 @@ static void put_id(struct table *x, bool known, uint32_t id)
 }
 
 static void put_row(struct table *x, const struct trace_file *f,
-		    const struct trace_thread *t)
+		    const struct thread_totals *k)
 {
+	const struct trace_thread *t = &k->thread;
 	const struct trace_process *p = trace_process(f, t->process);
 
 	put_id(x, true, t->process);
 	put_id(x, p && p->pid, p ? p->pid : 0);
 	put_id(x, true, t->thread);
+	table_number(x, true, k->insns);
+	table_number(x, true, k->branches);
+	table_number(x, true, k->gaps);
+	table_number(x, true, k->lost);
 	table_number(x, true, t->end - t->first);
 	table_number(x, true, bytes_of(t));
 	table_text(x, trace_ended_text(t->ended));
@@ -77,11 +82,14 @@ static void put_row(struct table *x, const struct trace_file *f,
 	table_end_row(x, LOOK_PLAIN);
 }
 
-void replay_show_text(const struct trace_file *f, FILE *to)
+void replay_show_text(const struct trace_file *f, const struct trace_totals *t,
+		      FILE *to)
 {
 	static const struct table_column columns[] = {
 		{"process", TABLE_NUMBER}, {"pid", TABLE_NUMBER},
-		{"thread", TABLE_NUMBER}, {"parts", TABLE_NUMBER},
+		{"thread", TABLE_NUMBER}, {"instructions", TABLE_NUMBER},
+		{"branches", TABLE_NUMBER}, {"gaps", TABLE_NUMBER},
+		{"lost", TABLE_NUMBER}, {"parts", TABLE_NUMBER},
 		{"bytes", TABLE_NUMBER}, {"end", TABLE_WORD},
 		{"name", TABLE_NAME},
 	};
@@ -89,16 +97,17 @@ void replay_show_text(const struct trace_file *f, FILE *to)
 
 	put_notes(f, to);
 	table_begin(&x, columns, sizeof columns / sizeof *columns, to);
-	for (size_t i = 0; i < f->thread.n; i++)
-		put_row(&x, f, &f->thread.at[i]);
+	for (size_t i = 0; i < t->thread.n; i++)
+		put_row(&x, f, &t->thread.at[i]);
 	table_print(&x);
 }
 
 /* --- for programs */
 
 static void thread_json(struct json *j, const struct trace_file *f,
-			const struct trace_thread *t)
+			const struct thread_totals *k)
 {
+	const struct trace_thread *t = &k->thread;
 	const struct trace_process *p = trace_process(f, t->process);
 
 	json_object(j, NULL);
@@ -108,6 +117,10 @@ static void thread_json(struct json *j, const struct trace_file *f,
 	else
 		json_null(j, "pid");
 	json_number(j, "thread", t->thread);
+	json_number(j, "instructions", k->insns);
+	json_number(j, "branches", k->branches);
+	json_number(j, "gaps", k->gaps);
+	json_number(j, "lost", k->lost);
 	json_number(j, "first_part", t->first);
 	json_number(j, "parts", t->end - t->first);
 	json_number(j, "bytes", bytes_of(t));
@@ -116,7 +129,8 @@ static void thread_json(struct json *j, const struct trace_file *f,
 	json_end(j);
 }
 
-void replay_show_json(const struct trace_file *f, FILE *to)
+void replay_show_json(const struct trace_file *f, const struct trace_totals *t,
+		      FILE *to)
 {
 	struct json j = {.to = to};
 
@@ -130,8 +144,8 @@ void replay_show_json(const struct trace_file *f, FILE *to)
 	json_bool(&j, "last", f->last);
 	json_bool(&j, "complete", !f->truncated);
 	json_array(&j, "threads");
-	for (size_t i = 0; i < f->thread.n; i++)
-		thread_json(&j, f, &f->thread.at[i]);
+	for (size_t i = 0; i < t->thread.n; i++)
+		thread_json(&j, f, &t->thread.at[i]);
 	json_end(&j);
 	json_end(&j);
 }

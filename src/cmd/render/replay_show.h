@@ -6,11 +6,13 @@
 
 #include "export/trace/sinks.h"
 #include "report/timeline.h"
-#include "trace/regenerate/replay.h"
+#include "trace/regenerate/totals.h"
 
 /* what the trace has, of each process and thread, as tables or as an object */
-void replay_show_text(const struct trace_file *f, FILE *to);
-void replay_show_json(const struct trace_file *f, FILE *to);
+void replay_show_text(const struct trace_file *f, const struct trace_totals *t,
+		      FILE *to);
+void replay_show_json(const struct trace_file *f, const struct trace_totals *t,
+		      FILE *to);
 
 /* lines of what happened; as objects, a line each, with o->json; of accesses of
    memory; calls as a tree */

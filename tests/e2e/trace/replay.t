@@ -82,6 +82,16 @@ def check_holds(t, file):
     t.ok(all(x["end"] == "complete" and x["parts"] and x["bytes"] and
              x["name"].endswith("/calls") for x in holds["threads"]),
          "which are whole", [str(holds)])
+    insns = by_thread(t.lines("--as", "insns", file))
+    blocks = by_thread(t.lines("--as", "blocks", file))
+    t.same([x["instructions"] for x in holds["threads"]],
+           [len(code(insns[x["process"], x["thread"]]))
+            for x in holds["threads"]], "with so many instructions")
+    for x in holds["threads"]:
+        lines = blocks[x["process"], x["thread"]]
+        t.ok(0 < x["branches"] < len(code(lines)) and not x["lost"] and
+             x["gaps"] == len([l for l in lines if l.startswith("# gap")]),
+             "branches, fewer than blocks, and gaps", [str(x)])
     t.same((holds["notes"]["command"], holds["complete"], holds["last"]),
            ("./calls", True, False), "notes")
     table = t.lines(file)
