@@ -4,9 +4,11 @@
  */
 #include "cmd/cmd.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -65,8 +67,14 @@ static void print_json(const char *path, const struct repacked *r)
 	json_end(&j);
 }
 
-static int pack(const char *from, const char *to, struct repacked *r,
-		struct err *e)
+/* what is written holds it (output.h) */
+static bool is_written(const struct trace_file *f)
+{
+	return flock(f->file.fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+static int pack(const char *from, const char *to, bool in_place,
+		struct repacked *r, struct err *e)
 {
 	struct status_line line;
 	struct trace_file f;
@@ -74,6 +82,11 @@ static int pack(const char *from, const char *to, struct repacked *r,
 
 	if (trace_open(&f, from, e))
 		return -1;
+	if (in_place && is_written(&f)) {
+		trace_close(&f);
+		return err_set(e, ERR_INPUT, "%s: it is still being written",
+			       from);
+	}
 	status_line_begin(&line);
 	status = trace_repack(&f, to, &line.progress, r, e);
 	status_line_end(&line);
@@ -96,7 +109,7 @@ static int pack_run(void *words, const struct arguments *a)
 
 	/* a file that is too large is an error as others are */
 	signal(SIGXFSZ, SIG_IGN);
-	status = pack(from, to, &r, &e) ? cmd_fail(&e) : STATUS_OK;
+	status = pack(from, to, !call->out, &r, &e) ? cmd_fail(&e) : STATUS_OK;
 
 	if (!status && call->json)
 		print_json(to, &r);

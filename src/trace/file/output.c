@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +65,12 @@ static int create(const char *path, struct err *e)
 	if (fd < 0)
 		return err_set(e, ERR_MACHINE, "%s: cannot write it: %s", path,
 			       strerror(errno));
+	/* it is kept until it is closed: by the end of this process at last */
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		close(fd);
+		return err_set(e, ERR_MACHINE, "%s: another trace is being "
+			       "written there", path);
+	}
 	if (S_ISREG(st.st_mode) && !ftruncate(fd, 0))
 		return fd;
 	close(fd);

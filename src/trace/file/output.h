@@ -2,6 +2,9 @@
  * output: blocks go to a file (format.h), within a limit or a ring. Where one
  * cannot be written the trace ends: from then on none is, but those at its end,
  * for which there is room.
+ *
+ * Who writes holds the file (flock()): no one else writes to it, or puts
+ * another one in its place.
  */
 #ifndef TRACE_FILE_OUTPUT_H
 #define TRACE_FILE_OUTPUT_H

@@ -131,6 +131,22 @@ def limited(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+def check_written(t):
+    """What is being written is left alone, also by another trace."""
+    p = subprocess.Popen([TALLY, "trace", "-o", "still", "cat"],
+                         cwd=t.where, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE)
+    p.stdin.write(b"x")
+    p.stdin.flush()
+    p.stdout.read(1)
+    t.refused(3, "still being written", "trace", "pack", "still")
+    t.refused(125, "another trace is being written", "trace", "-o", "still",
+              "true")
+    p.communicate()
+    t.ok(t.tally("replay", "--as", "blocks", "still")[0] == 0 and
+         t.tally("trace", "pack", "still")[0] == 0, "then it is whole")
+
+
 def check_failures(t):
     data = t.bytes("addresses")
     status, out, err = t.tally("trace", "pack", "addresses",
@@ -141,6 +157,7 @@ def check_failures(t):
     t.refused(4, "cannot write it", "trace", "pack", "-o", "/no/such/file",
               "addresses")
     t.refused(3, "is no trace", "trace", "pack", "work")
+    check_written(t)
     names, rng = sorted(os.listdir(t.where)), random.Random(3)
     for i in range(8):
         p = subprocess.Popen([TALLY, "trace", "pack", "addresses"],
