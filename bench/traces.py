@@ -21,7 +21,6 @@ that packs in a second of CPU time, images included.
 import json
 import math
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -82,25 +81,22 @@ def measure(work, all_ways, env):
 
 
 def held(trace):
-    """What trace_bits says of it, and the bytes of its threads."""
+    """What trace_bits says of it, and its bytes."""
     said = subprocess.run([BITS, trace], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
     found = {name: float(n) for name, n in
              (line.split() for line in said.splitlines())}
-    table = subprocess.run([TALLY, "replay", "--json", trace], check=True,
-                           text=True, stdout=subprocess.PIPE).stdout
-    found["bytes"] = sum(map(int, re.findall(r'"bytes": ?(\d+)', table)))
     return {**found, **pack(trace)}
 
 
 def pack(trace):
-    """What the bytes of its threads become, and the CPU time that takes."""
+    """The bytes of its threads, what they become, and the CPU time of that."""
     p = subprocess.Popen([TALLY, "trace", "pack", "--json", "-o",
                           trace + ".packed", trace], text=True,
                          stdout=subprocess.PIPE)
     said = json.loads(p.stdout.read())
     used = os.wait4(p.pid, 0)[2]
-    return {"packed": said["threads_after"],
+    return {"bytes": said["threads_before"], "packed": said["threads_after"],
             "pack_seconds": max(used.ru_utime + used.ru_stime, 1e-9)}
 
 
