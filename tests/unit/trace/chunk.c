@@ -15,6 +15,7 @@
 #include "base/compress.h"
 #include "mutate.h"
 #include "random_part.h"
+#include "sample.h"
 
 enum { CHUNKS = 150, MUTANTS = 20000 };
 
@@ -145,7 +146,7 @@ static void test_random(void **state)
 	struct parts p = {0};
 
 	(void)state;
-	for (uint64_t i = 0; i < CHUNKS; i++) {
+	for (uint64_t i = 0; i < sample_of(CHUNKS, 11); i++) {
 		parts_random(&p, i, i % 10 ? 3000 : TRACE_CHUNK_WORDS);
 		check(k, &x, &p);
 	}
@@ -314,7 +315,7 @@ static void test_mutants(void **state)
 	struct err e;
 
 	(void)state;
-	for (uint64_t i = 0; i < MUTANTS; i++) {
+	for (uint64_t i = 0; i < sample_of(MUTANTS, 1000); i++) {
 		struct mutate_spot front = {0, 60, 1};
 		uint64_t n;
 
@@ -334,7 +335,7 @@ static void test_mutants(void **state)
 		else
 			sum(&x);
 	}
-	assert_true(refused > MUTANTS / 10);
+	assert_true(refused > sample_of(MUTANTS, 1000) / 10);
 	vec_free(&columns);
 	vec_free(&mutant);
 	parts_free(&p);
@@ -353,7 +354,7 @@ static void test_dense_mutants(void **state)
 	struct err e;
 
 	(void)state;
-	for (uint64_t i = 0; i < MUTANTS / 10; i++) {
+	for (uint64_t i = 0; i < sample_of(MUTANTS / 10, 300); i++) {
 		struct mutate_spot front = {0, 20, 1};
 
 		if (i % 100 == 0) {
@@ -372,7 +373,7 @@ static void test_dense_mutants(void **state)
 		else
 			sum(&dense);
 	}
-	assert_true(refused > MUTANTS / 100);
+	assert_true(refused > sample_of(MUTANTS / 10, 300) / 10);
 	vec_free(&packed);
 	parts_free(&p);
 	trace_chunk_free(&x);
